@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// cli is the table of subcommands.
+type cli struct {
+	Version versionCmd `cmd:"" help:"Show version, commit, toolchain, kernels, SQLite and guest."`
+
+	CacheDir string `name:"cache" env:"TROUPE_CACHE" placeholder:"DIR" help:"Folder for the Python guest, compiled code and base models (default: the user's cache folder)."`
+}
+
+// environment is what a subcommand gets from the outside.
+type environment struct {
+	Ctx    context.Context
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	Cache  string // existing or creatable folder
+}
+
+const description = `Train multi-agent LLM workflows with GRPO on this machine's CPU, and judge the code and math they write.
+
+Start with:
+  troupe reproduce --smoke     the study at its smallest, in minutes
+  troupe verify code --help    judge programs as a reward for any trainer`
+
+// run is main without the process: it parses args, runs one subcommand and
+// returns the exit code (see errors.go).
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var c cli
+	exited, code := false, 0
+	parser, err := kong.New(&c,
+		kong.Name("troupe"), kong.Description(description), kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(n int) { exited, code = true, n }))
+	if err != nil {
+		fmt.Fprintln(stderr, "troupe:", err)
+		return exitFailed
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	kctx, err := parser.Parse(args)
+	if exited {
+		return code
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "troupe: %v\n", withNearest(parser, args, err))
+		return exitUsage
+	}
+	cache, err := cacheDir(c.CacheDir)
+	if err != nil {
+		fmt.Fprintln(stderr, "troupe:", err)
+		return exitFailed
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	env := &environment{Ctx: ctx, Stdin: stdin, Stdout: stdout, Stderr: stderr, Cache: cache}
+	if err := kctx.Run(env); err != nil {
+		return report(stderr, err)
+	}
+	return exitOK
+}
+
+// cacheDir is the --cache folder or its default. It is not created here.
+func cacheDir(flag string) (string, error) {
+	if flag != "" {
+		return flag, nil
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no cache folder: %w; name one with --cache", err)
+	}
+	return filepath.Join(dir, "troupe"), nil
+}
+
+// withNearest names the known flag or command that is nearest to an unknown
+// one. kong does so for most mistakes itself; its message then stands.
+func withNearest(k *kong.Kong, args []string, err error) error {
+	msg := err.Error()
+	if strings.Contains(msg, "did you mean") || !strings.HasPrefix(msg, "unknown flag --") {
+		return err
+	}
+	unknown := strings.TrimPrefix(strings.Fields(strings.TrimPrefix(msg, "unknown flag "))[0], "--")
+	node := k.Model.Node
+	for _, a := range args {
+		for _, child := range node.Children {
+			if child.Name == a {
+				node = child
+			}
+		}
+	}
+	var known []string
+	for _, group := range node.AllFlags(true) {
+		for _, f := range group {
+			known = append(known, f.Name)
+		}
+	}
+	if near := nearest(unknown, known); near != "" {
+		return fmt.Errorf("%w, did you mean \"--%s\"?", err, near)
+	}
+	return err
+}
