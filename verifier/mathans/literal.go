@@ -1,0 +1,88 @@
+package mathans
+
+import (
+	"math/big"
+	"strings"
+)
+
+// literal is a number written out: sign, digits, perhaps a fraction of digits.
+// digits has no leading zeros, frac no trailing ones.
+type literal struct {
+	negative     bool
+	digits, frac string
+}
+
+// readLiteral reads a plain number with or without thousands groups.
+func readLiteral(s string) (literal, bool) {
+	var l literal
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		l.negative = s[0] == '-'
+		s = strings.TrimLeft(s[1:], " ")
+	} else if rest, ok := strings.CutPrefix(s, "−"); ok {
+		l.negative, s = true, strings.TrimLeft(rest, " ")
+	}
+	i := 0
+	for i < len(s) && isDigit(s[i]) {
+		i++
+	}
+	l.digits = s[:i]
+	if i < len(s) && (s[i] == ',' || s[i] == '{') {
+		var ok bool
+		if l.digits, i, ok = thousands(s, i); !ok {
+			return l, false
+		}
+	}
+	if i < len(s) && s[i] == '.' {
+		start := i + 1
+		for i++; i < len(s) && isDigit(s[i]); i++ {
+		}
+		l.frac = strings.TrimRight(s[start:i], "0")
+		if start == i && l.digits == "" {
+			return l, false
+		}
+	} else if l.digits == "" {
+		return l, false
+	}
+	if i < len(s) {
+		return l, false
+	}
+	l.digits = strings.TrimLeft(l.digits, "0")
+	if l.digits == "" && l.frac == "" {
+		l.negative = false
+	}
+	return l, true
+}
+
+// thousands joins the groups of a number whose first group ends at i.
+func thousands(s string, i int) (digits string, end int, ok bool) {
+	if i == 0 || i > 3 {
+		return "", i, false
+	}
+	sep := ","
+	if s[i] == '{' {
+		sep = "{,}"
+	}
+	var b strings.Builder
+	b.WriteString(s[:i])
+	for strings.HasPrefix(s[i:], sep) {
+		g := s[i+len(sep):]
+		if len(g) < 3 || !isDigit(g[0]) || !isDigit(g[1]) || !isDigit(g[2]) || len(g) > 3 && isDigit(g[3]) {
+			return "", i, false
+		}
+		b.WriteString(g[:3])
+		i += len(sep) + 3
+	}
+	return b.String(), i, true
+}
+
+func (l literal) integer() bool { return l.frac == "" }
+
+// rat gives the literal's value.
+func (l literal) rat() *big.Rat {
+	n, _ := new(big.Int).SetString("0"+l.digits+l.frac, 10)
+	if l.negative {
+		n.Neg(n)
+	}
+	d := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(l.frac))), nil)
+	return new(big.Rat).SetFrac(n, d)
+}
