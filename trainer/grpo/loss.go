@@ -66,6 +66,7 @@ type Row struct {
 	LogProb, Old   []float64
 	Advantage      float64
 	TokenAdvantage []float64 // instead of Advantage when not nil
+	ISWeight       []float64 // importance weights that multiply a token's loss after clipping; nil means 1
 	Mask           []bool    // tokens that count; nil means all
 }
 
@@ -145,9 +146,9 @@ func (s Stats) ChiSquare() float64 {
 // token. Masked tokens are not read, so a NaN there does no harm.
 func (l Loss) Row(r Row, weight float64, grad []float64) Stats {
 	var s Stats
-	rowRatio := 0.0
+	rowRatio, rowClamped := 0.0, false
 	if l.Kind == GSPO {
-		rowRatio = l.rowRatio(r)
+		rowRatio, rowClamped = l.rowRatio(r)
 	}
 	for t := range r.LogProb {
 		if !r.on(t) {
@@ -169,6 +170,9 @@ func (l Loss) Row(r Row, weight float64, grad []float64) Stats {
 			s.KL -= x
 		case GSPO:
 			value, slope = l.ppo(&s, rowRatio, a)
+			if rowClamped {
+				slope = 0
+			}
 			s.KL -= raw
 		case CISPO:
 			w := math.Min(math.Exp(x), l.Cap)
@@ -185,8 +189,12 @@ func (l Loss) Row(r Row, weight float64, grad []float64) Stats {
 		s.Tokens++
 		s.MaxLogRatio = max(s.MaxLogRatio, math.Abs(raw))
 		s.Chi2 += math.Exp(2 * max(-20, min(20, raw)))
-		s.Loss += weight * value
-		grad[t] += weight * slope
+		w := weight
+		if r.ISWeight != nil {
+			w *= r.ISWeight[t]
+		}
+		s.Loss += w * value
+		grad[t] += w * slope
 	}
 	return s
 }
@@ -210,8 +218,9 @@ func (l Loss) ppo(s *Stats, ratio, a float64) (value, slope float64) {
 	return value, slope
 }
 
-// rowRatio is exp of the row's mean log-ratio, clamped to at most 10.
-func (l Loss) rowRatio(r Row) float64 {
+// rowRatio is exp of the row's mean log-ratio, clamped to at most 10, and
+// whether it was.
+func (l Loss) rowRatio(r Row) (ratio float64, clamped bool) {
 	sum, n := 0.0, 0
 	for t := range r.LogProb {
 		if r.on(t) {
@@ -220,7 +229,8 @@ func (l Loss) rowRatio(r Row) float64 {
 		}
 	}
 	if n == 0 {
-		return 1
+		return 1, false
 	}
-	return math.Exp(min(10, sum/float64(n)))
+	mean := sum / float64(n)
+	return math.Exp(min(10, mean)), mean > 10
 }
