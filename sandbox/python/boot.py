@@ -1,0 +1,216 @@
+# Runs once in a fresh interpreter, before it is frozen. What is imported here
+# need not be imported by programs again. The functions at the end are what the
+# host calls, in a copy of the frozen interpreter, for every run.
+import sys, posix
+_JOB, _REPORT, _NOTE = (posix.open('/dev/' + n, f) for n, f in (('job', posix.O_RDONLY), ('report', posix.O_WRONLY), ('note', posix.O_WRONLY)))
+import abc, argparse, array, ast, atexit, base64, bisect, builtins, calendar, cmath, codecs, collections, \
+    collections.abc, contextlib, copy, csv, dataclasses, datetime, decimal, difflib, enum, fileinput, fractions, \
+    functools, gc, hashlib, heapq, importlib.machinery, inspect, io, itertools, json, linecache, locale, logging, \
+    marshal, math, numbers, operator, os, os.path, pathlib, pickle, posix, pprint, queue, random, re, secrets, \
+    signal, site, statistics, string, struct, tempfile, textwrap, threading, time, timeit, traceback, types, typing, \
+    unicodedata, warnings, weakref
+import encodings.ascii, encodings.idna, encodings.latin_1, encodings.utf_8, encodings.utf_8_sig
+import concurrent.futures
+try:
+    import zlib, graphlib, subprocess
+except ImportError:
+    pass
+
+def _install():
+    "Puts in place what a program expects of a Linux host and WASI lacks."
+    exec(compile(_SHIMS, '<shims>', 'exec', 0, True), {'__name__': '__shims__', 'LEVELS': 3})
+    site.setquit()
+    site.setcopyright()
+    site.sethelper()
+    for name, mode, handler in ('stdin', 'r', 'strict'), ('stdout', 'w', 'strict'):
+        getattr(sys, name).reconfigure(encoding='utf-8', errors=handler)
+    sys.maxsize = 2**63 - 1
+    sys.flags  # -I and friends stay visible: programs don't look
+    os.chdir('/tmp')
+    sys.path.insert(0, '/tmp')
+    sys.dont_write_bytecode = True
+
+def _functions():
+    read, write = posix.read, posix.write
+    JOB, REPORT, NOTE = _JOB, _REPORT, _NOTE
+    compile_, exec_, isinstance_, type_, str_, list_, BaseException_ = \
+        compile, exec, isinstance, type, str, list, BaseException
+    dumps, loads = marshal.dumps, marshal.loads
+    pristine = dict(builtins.__dict__)
+    Module, Loader = types.ModuleType, importlib.machinery.SourceFileLoader
+    state = {}
+
+    def job():
+        n = int.from_bytes(read(JOB, 4), 'little')
+        return read(JOB, n) if n else b''
+
+    def note(e, code=None):
+        "Tells the host how the program ended: exit code, missing module, message."
+        missing = ''
+        if isinstance_(e, ModuleNotFoundError):
+            missing = str_(e.name)
+        try:
+            text = type_(e).__name__ + ': ' + str_(e)
+        except BaseException_:
+            text = type_(e).__name__
+        write(NOTE, '\0'.join((str_(code), missing[:200], text[:2000])).encode('utf-8', 'replace'))
+
+    def show(e, skip):
+        tb = e.__traceback__
+        for _ in range(skip):
+            if tb is not None:
+                tb = tb.tb_next
+        e.__traceback__ = tb
+        try:
+            sys.last_type, sys.last_value, sys.last_traceback = type_(e), e, tb
+            hook = sys.excepthook
+        except BaseException_:
+            hook = sys.__excepthook__
+        try:
+            flush(sys.stdout)
+            hook(type_(e), e, tb)
+        except SystemExit as x:
+            return leave(x)
+        except BaseException_ as x:
+            try:
+                sys.stderr.write('Error in sys.excepthook:\n')
+                sys.__excepthook__(type_(x), x, x.__traceback__.tb_next)
+                sys.stderr.write('\nOriginal exception was:\n')
+                sys.__excepthook__(type_(e), e, tb)
+            except BaseException_:
+                pass
+        note(e)
+        if isinstance_(e, MemoryError):
+            return 4
+        if isinstance_(e, KeyboardInterrupt):
+            return 5
+        return 1
+
+    def leave(e):
+        "What SystemExit does to the process."
+        code = e.code
+        if code is None:
+            code = 0
+        elif isinstance_(code, int):
+            code = int(code) & 0xff if -2**31 <= code < 2**31 else 0xff
+        else:
+            try:
+                flush(sys.stdout)
+                sys.stderr.write(str_(code))
+                sys.stderr.write('\n')
+            except BaseException_:
+                pass
+            code = 1
+        if code == 0:
+            return 0
+        note(e, code)
+        return 2
+
+    def flush(f):
+        if f is not None and not getattr(f, 'closed', False):
+            f.flush()
+
+    def finish():
+        "The end of the process, in CPython's order. True if output was lost."
+        lost = False
+        try:
+            threading._shutdown()
+        except BaseException_:
+            pass
+        atexit._run_exitfuncs()
+        for f in (sys.stdout, sys.stderr, stdout, stderr):
+            try:
+                flush(f)
+            except BaseException_:
+                lost = f is stdout
+        g = state.pop('globals', None)
+        if g is not None:
+            main = sys.modules.pop('__main__', None)
+            for k in list_(g):
+                if type_(k) is str_ and k[:1] == '_' and k[:2] != '__':
+                    g[k] = None
+            for k in list_(g):
+                if k != '__builtins__':
+                    g[k] = None
+            del main
+            gc.collect()
+        for f in (stdout, stderr):
+            try:
+                flush(f)
+            except BaseException_:
+                pass
+        return lost
+
+    stdout, stderr = sys.stdout, sys.stderr
+
+    def run():
+        "One program: flags, name and arguments, code. The result is its fate."
+        flags = job()
+        sys.argv = job().decode().split('\0')
+        seed = job()
+        if seed:
+            random.seed(seed)
+        code = loads(job())
+        main = Module('__main__')
+        g = main.__dict__
+        g.update(__builtins__=builtins, __file__=sys.argv[0], __cached__=None,
+                 __loader__=Loader('__main__', sys.argv[0]), __annotations__={})
+        sys.modules['__main__'] = main
+        state['globals'] = g
+        del main
+        fate = 0
+        try:
+            exec_(code, g)
+        except SystemExit as e:
+            fate = leave(e)
+            flags = b''
+        except BaseException_ as e:
+            fate = show(e, 1)
+            flags = b''
+        if flags == b'':
+            del code
+            if finish() and fate == 0:
+                fate = 6
+        return fate
+
+    def harness():
+        "Code of the verifier's after a program that ended normally."
+        code, data = loads(job()), job()
+        def report(b):
+            view = memoryview(b)
+            while len(view):
+                view = view[write(REPORT, view):]
+        ns = {'__name__': '__harness__', '__builtins__': pristine, 'program': state['globals'], 'data': data,
+              'report': report}
+        fate = 0
+        try:
+            exec_(code, ns)
+        except SystemExit as e:
+            fate = leave(e)
+        except BaseException_ as e:
+            fate = show(e, 1)
+        del code, ns, report
+        if finish() and fate == 0:
+            fate = 6
+        return fate
+
+    def prepare():
+        "Source to code, in an interpreter that has run nothing yet."
+        name = job().decode()
+        try:
+            code = compile_(job(), name, 'exec', 0, True)
+        except BaseException_ as e:
+            show(e, 1)
+            return 3
+        write(REPORT, dumps(code))
+        flush(sys.stderr)
+        return 0
+
+    return prepare, run, harness
+
+_install()
+_prepare, _run, _harness = _functions()
+gc.collect()
+gc.freeze()
+os.write(_REPORT, b'%d %d %d %d %d' % (id(_prepare), id(_run), id(_harness), id(0), id(1)))
+time.time()
