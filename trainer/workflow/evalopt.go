@@ -1,0 +1,56 @@
+package workflow
+
+import (
+	"context"
+
+	"troupe/data"
+	"troupe/internal/prng"
+)
+
+func init() {
+	Register("evalopt", func(o Options) (Workflow, error) { return &evalopt{o}, nil })
+}
+
+// evalopt has a generator and an evaluator. As long as the evaluator is not
+// satisfied, and evaluations are left, the generator writes a new solution.
+//
+// The chat grows as in the reference: solution and judgement are both added as
+// assistant turns, and the user prompts of the evaluator and of the refinement
+// are dropped from it again.
+type evalopt struct{ opt Options }
+
+func (w *evalopt) Roles() []string { return []string{"generator", "evaluator"} }
+
+func (w *evalopt) Run(ctx context.Context, t data.Task, key prng.Key, g Generator, v Verifier) (Episode, error) {
+	p := w.opt.begin(ctx, t, key, g)
+	history := []Message{p.user(PromptGenerator)}
+	say := func(text string) { history = append(history, Message{"assistant", text}) }
+	last, err := p.solve(turn{Role{Name: "generator"}, history})
+	if err != nil {
+		return Episode{}, err
+	}
+	for n := range w.opt.Evaluations {
+		say(p.ep.Calls[last].Text)
+		e, err := p.ask(turn{Role{Name: "evaluator", Turn: n}, with(history, p.user(PromptEvaluator))})
+		if err != nil {
+			return Episode{}, err
+		}
+		call := &p.ep.Calls[e]
+		var satisfied bool
+		satisfied, call.Tier = parseJudgement(call.Text)
+		if satisfied || n == w.opt.Evaluations-1 {
+			break
+		}
+		say(call.Text)
+		last, err = p.solve(turn{Role{Name: "generator", Turn: n + 1}, with(history, p.user(PromptRefinement))})
+		if err != nil {
+			return Episode{}, err
+		}
+	}
+	return p.end(v, p.ep.Calls[last].Text)
+}
+
+// with is the chat and one more message, in memory of its own.
+func with(chat []Message, m Message) []Message {
+	return append(append(make([]Message, 0, len(chat)+1), chat...), m)
+}

@@ -1,0 +1,57 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"troupe/data"
+	"troupe/internal/prng"
+)
+
+func init() {
+	Register("voting", func(o Options) (Workflow, error) { return &voting{o}, nil })
+}
+
+// voting asks several generators the same question side by side; an
+// aggregator, which sees all solutions, names the one that counts.
+type voting struct{ opt Options }
+
+func (w *voting) Roles() []string { return []string{"generator", "aggregator"} }
+
+func (w *voting) Run(ctx context.Context, t data.Task, key prng.Key, g Generator, v Verifier) (Episode, error) {
+	p := w.opt.begin(ctx, t, key, g)
+	voters := make([]turn, w.opt.Voters)
+	for s := range voters {
+		voters[s] = turn{Role{Name: "generator", Slot: s}, []Message{p.user(PromptGenerator)}}
+	}
+	first, err := p.solve(voters...)
+	if err != nil {
+		return Episode{}, err
+	}
+	candidates := p.ep.Calls[first : first+w.opt.Voters : first+w.opt.Voters]
+	chat := []Message{p.user(PromptAggregator, "{solutions}", solutions(candidates))}
+	a, err := p.ask(turn{Role{Name: "aggregator"}, chat})
+	if err != nil {
+		return Episode{}, err
+	}
+	call := &p.ep.Calls[a]
+	var chosen int
+	chosen, call.Tier = parseChoice(call.Text, len(candidates))
+	if call.Tier == Default && !w.opt.Defaults {
+		return p.end(v, "")
+	}
+	return p.end(v, candidates[chosen-1].Text)
+}
+
+// solutions is the numbered list an aggregator reads.
+func solutions(calls []Call) string {
+	var b strings.Builder
+	for i, c := range calls {
+		b.WriteString(SolutionHeader(i+1) + c.Text)
+	}
+	return b.String()
+}
+
+// SolutionHeader stands before the n-th solution an aggregator reads.
+func SolutionHeader(n int) string { return fmt.Sprintf("\n\n--- Solution %d ---\n", n) }
