@@ -1,0 +1,101 @@
+package trainer
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestConfigIsStrictAndNamesTheNearestKey(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"rolouts: 4", `unknown key "rolouts", did you mean "rollouts"?`},
+		{"lr:\n  scedule: cosine", `unknown key "lr.scedule", did you mean "lr.schedule"?`},
+		{"tasks: many", `tasks: "many" is not a whole number`},
+		{"tasks: [1]", `tasks: a single value is needed`},
+		{"budget:\n  generator: x", `budget.generator: "x" is not a whole number`},
+		{"a: b: c", "not YAML"},
+	} {
+		cfg := clean()
+		if err := cfg.Merge([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %s", c.text, err, c.want)
+		}
+	}
+}
+
+func TestConfigReadsItsOwnText(t *testing.T) {
+	a := paper()
+	if err := a.Merge([]byte("seed: 18446744073709551615\nlr:\n  schedule: constant\n  warmup: 3\nbudget.generator: 11\nanchor: {evaluator: 0.1}\nprompts: \"a: b\"")); err != nil {
+		t.Fatal(err)
+	}
+	b := Config{}
+	if err := b.Merge([]byte(a.String())); err != nil {
+		t.Fatal(err)
+	}
+	if a.String() != b.String() || a.ID() != b.ID() {
+		t.Errorf("changed on the way:\n%s\n%s", a.String(), b.String())
+	}
+}
+
+func TestIDIgnoresPathsAndLogs(t *testing.T) {
+	a, b := clean(), clean()
+	b.DB, b.Out, b.Data, b.Model, b.LogCalls, b.CheckpointKeep = "x", "y", "z", "w", "none", 9
+	if a.ID() != b.ID() {
+		t.Error("paths or log options change the id")
+	}
+	for _, key := range []string{"seed", "data.sha256", "model.sha256", "fresh", "lr"} {
+		c := clean()
+		if err := c.Set(key, "7"); err != nil {
+			t.Fatal(err)
+		}
+		if c.ID() == a.ID() {
+			t.Errorf("%s does not change the id", key)
+		}
+	}
+}
+
+func TestVerlOverrides(t *testing.T) {
+	c := clean()
+	for _, kv := range []string{
+		"actor_rollout_ref.rollout.n=4", "actor_rollout_ref.actor.ppo_mini_batch_size=8",
+		"algorithm.norm_adv_by_std_in_grpo=False", "trainer.share_policy=false",
+	} {
+		k, v, _ := strings.Cut(kv, "=")
+		if err := c.Set(k, v); err != nil {
+			t.Fatal(kv, err)
+		}
+	}
+	if c.Rollouts != 4 || c.MiniBatch != 32 || c.Estimator != "no-std" || c.Policy != "isolated" {
+		t.Errorf("overrides gave %d %d %s %s", c.Rollouts, c.MiniBatch, c.Estimator, c.Policy)
+	}
+	var unknown *UnknownKeyError
+	if err := c.Set("actor_rollout_ref.rollout.m", "4"); !errors.As(err, &unknown) || unknown.Nearest != "actor_rollout_ref.rollout.n" {
+		t.Errorf("unknown override: %v", err)
+	}
+	if err := c.Set("actor_rollout_ref.actor.use_kl_loss", "true"); err == nil || !strings.Contains(err.Error(), "anchor.ROLE") {
+		t.Errorf("refused override: %v", err)
+	}
+}
+
+// reference/paper's accounting: 64 tasks x 8 rollouts, mini-batches of 512
+// rows, learning rates per update call and unclamped.
+func TestPaperProfile(t *testing.T) {
+	c := paper()
+	if c.Tasks*c.Rollouts != 512 || c.MiniBatch != 512 || c.ClipLow != .2 || c.ClipHigh != .28 || c.DualClip != 3 ||
+		c.LR != 2e-5 || c.LRWarmup != 15 || c.Temperature != .7 || c.Rank != 64 || c.Alpha != 32 || c.Decay != .01 {
+		t.Errorf("constants of the paper profile: %s", c.String())
+	}
+	s := c.schedule()
+	for _, x := range []struct {
+		iteration, roles int
+		want             float64
+	}{
+		{5, 1, .33}, {15, 1, 1}, {50, 1, .99}, {100, 1, .93}, {250, 1, .52}, {400, 1, .10},
+		{5, 2, .67}, {50, 2, .93}, {100, 2, .68}, {250, 2, 0}, {333, 2, .26}, {450, 2, .93}, {499, 2, 1},
+		{50, 3, .82}, {100, 3, .36}, {167, 3, 0}, {250, 3, .52}, {333, 3, 1}, {400, 3, .59}, {499, 3, .01},
+	} {
+		if got := s.At(x.iteration*x.roles) / c.LR; math.Abs(got-x.want) > .0051 {
+			t.Errorf("iteration %d with %d roles: rate %.3f, want %.2f", x.iteration, x.roles, got, x.want)
+		}
+	}
+}
