@@ -163,11 +163,14 @@ func TestGoldenStream(t *testing.T) {
 			if got := tok.Decode(ids[:k+1], false); got != whole {
 				t.Errorf("row %d (%s), %d tokens: %+q, want %+q", i, r.Cat, k+1, got, whole)
 			}
-			want := ""
+			want, got := "", s.Next(ids[k])
+			if r.Chunks == nil {
+				continue // ids no reference stream takes
+			}
 			if r.Chunks[k] != nil {
 				want = *r.Chunks[k]
 			}
-			if got := s.Next(ids[k]); got != want {
+			if got != want {
 				t.Errorf("row %d (%s), chunk %d: %+q, want %+q", i, r.Cat, k, got, want)
 			}
 		}
