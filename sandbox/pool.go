@@ -3,40 +3,162 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"troupe/internal/fetch"
+	"troupe/internal/reexec"
+	"troupe/sandbox/python"
 )
-
-// Pool is a set of worker processes.
-type Pool struct{ guest string }
-
-// Worker is one worker process, leased by one caller at a time.
-type Worker struct{ pool *Pool }
 
 // ErrClosed is returned by the methods of a closed pool.
 var ErrClosed = errors.New("sandbox: pool is closed")
 
-// Open prepares the guest and returns a pool; workers start when they are
-// needed.
-func Open(ctx context.Context, opt Options) (*Pool, error) {
-	return nil, errors.New("sandbox: not built yet")
+// ErrNoGuest means that the Python guest is neither in the cache nor to be had
+// from anywhere; the error around it names what helps.
+var ErrNoGuest = python.ErrNoGuest
+
+// Pool is a set of worker processes.
+type Pool struct {
+	opt   Options
+	guest string // sha256
+	rate  float64
+	args  []string // of Python workers
+
+	free   chan *Worker
+	all    []*Worker
+	closed chan struct{}
+	once   sync.Once
+	// A run that the backstop stopped gets a second one with the machine to
+	// itself: it takes the write side.
+	alone  sync.RWMutex
+	warned sync.Once
 }
 
-// Close stops all workers and waits for them.
-func (p *Pool) Close() error { return nil }
+// Open finds the guest, fetching and preparing it if need be, and returns a
+// pool. Its processes start when they are needed.
+func Open(ctx context.Context, opt Options) (*Pool, error) {
+	if opt.Workers <= 0 {
+		opt.Workers = runtime.GOMAXPROCS(0)
+	}
+	if opt.Log == nil {
+		opt.Log = func(string, ...any) {}
+	}
+	p := &Pool{opt: opt, free: make(chan *Worker, opt.Workers), closed: make(chan struct{})}
+	if !opt.Modules {
+		if err := p.prepare(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for range opt.Workers {
+		w := &Worker{pool: p}
+		p.all = append(p.all, w)
+		p.free <- w
+	}
+	return p, nil
+}
+
+// prepare makes sure that the guest's prepared form is in the cache.
+func (p *Pool) prepare(ctx context.Context) error {
+	if p.opt.Cache == "" {
+		return errors.New("sandbox: no cache folder")
+	}
+	cache, err := filepath.Abs(p.opt.Cache)
+	if err != nil {
+		return err
+	}
+	files, err := python.Find(ctx, p.opt.Guest, cache, p.opt.Progress)
+	if err != nil {
+		return err
+	}
+	rate, known := python.Rate(files.WasmSum)
+	if !known {
+		p.opt.Log("sandbox: guest %.12s is not one that was measured; time limits use the pinned guest's constant", files.WasmSum)
+	}
+	p.guest, p.rate = files.WasmSum, rate
+	dir := filepath.Join(cache, "python", "prepared-"+python.Key(files.WasmSum, files.LibSum))
+	compiled := filepath.Join(cache, "compiled")
+	p.args = []string{dir, compiled, strconv.FormatFloat(rate, 'g', -1, 64)}
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	unlock, err := fetch.Lock(ctx, dir+".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if p.opt.Progress != nil {
+		p.opt.Progress("Python guest: preparing (once)", 0, 0)
+	}
+	cmd, err := reexec.Command(ctx, childPrepare, files.Wasm, files.Lib, dir, compiled)
+	if err != nil {
+		return err
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("prepare python guest: %w: %s", err, out)
+	}
+	return nil
+}
 
 // Guest is the sha256 of the Python guest, empty with Options.Modules.
 func (p *Pool) Guest() string { return p.guest }
 
+// Workers is how many programs can run at once.
+func (p *Pool) Workers() int { return len(p.all) }
+
+// Rate is how many ticks of fuel a reference second has.
+func (p *Pool) Rate() float64 { return p.rate }
+
+// Close stops all workers, running or not, and waits until they are gone.
+func (p *Pool) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	for _, w := range p.all {
+		w.stop()
+	}
+	return nil
+}
+
 // Lease waits for a free worker.
-func (p *Pool) Lease(ctx context.Context) (*Worker, error) { return nil, ErrClosed }
+func (p *Pool) Lease(ctx context.Context) (*Worker, error) {
+	select {
+	case <-p.closed:
+		return nil, ErrClosed
+	default:
+	}
+	select {
+	case w := <-p.free:
+		return w, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-p.closed:
+		return nil, ErrClosed
+	}
+}
 
-// Release gives the worker back.
-func (w *Worker) Release() {}
+func (p *Pool) isClosed() bool {
+	select {
+	case <-p.closed:
+		return true
+	default:
+		return false
+	}
+}
 
-// Run runs one program. The error is about ctx or a closed pool; whatever
-// happens to the program or the worker process is told by the Result.
-func (w *Worker) Run(ctx context.Context, p Python) (Result, error) { return Result{}, ErrClosed }
-
-// RunModule runs one module; its compiled code is kept by the worker.
-func (w *Worker) RunModule(ctx context.Context, m Module) (Result, error) {
-	return Result{}, ErrClosed
+// warn logs once what hardening the workers lack.
+func (p *Pool) warn(missing []string) {
+	if len(missing) == 0 {
+		return
+	}
+	p.warned.Do(func() {
+		for _, m := range missing {
+			p.opt.Log("sandbox: hardening: %s", m)
+		}
+	})
 }

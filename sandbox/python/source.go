@@ -144,7 +144,9 @@ func sumTree(path string) (string, error) {
 			return err
 		}
 		s, err := sumFile(p)
-		fmt.Fprintln(h, p, s)
+		if rel, e := filepath.Rel(path, p); e == nil {
+			fmt.Fprintln(h, filepath.ToSlash(rel), s)
+		}
 		return err
 	})
 	return hex.EncodeToString(h.Sum(nil)), err
