@@ -2,7 +2,8 @@
 # need not be imported by programs again. The functions at the end are what the
 # host calls, in a copy of the frozen interpreter, for every run.
 import sys, posix
-_JOB, _REPORT, _NOTE = (posix.open('/dev/' + n, f) for n, f in (('job', posix.O_RDONLY), ('report', posix.O_WRONLY), ('note', posix.O_WRONLY)))
+_JOB = posix.open('/dev/job', posix.O_RDONLY)
+_REPORT, _NOTE, _SLEEP = (posix.open('/dev/' + n, posix.O_WRONLY) for n in ('report', 'note', 'sleep'))
 import abc, argparse, array, ast, atexit, base64, bisect, builtins, calendar, cmath, codecs, collections, \
     collections.abc, contextlib, copy, csv, dataclasses, datetime, decimal, difflib, enum, fileinput, fractions, \
     functools, gc, hashlib, heapq, importlib.machinery, inspect, io, itertools, json, linecache, locale, logging, \
@@ -18,7 +19,7 @@ except ImportError:
 
 def _install():
     "Puts in place what a program expects of a Linux host and WASI lacks."
-    exec(compile(_SHIMS, '<shims>', 'exec', 0, True), {'__name__': '__shims__', 'LEVELS': 3})
+    exec(compile(_SHIMS, '<shims>', 'exec', 0, True), {'__name__': '__shims__', 'LEVELS': 4, 'SLEEP': _SLEEP})
     site.setquit()
     site.setcopyright()
     site.sethelper()
@@ -147,14 +148,15 @@ def _functions():
         "One program: flags, name and arguments, code. The result is its fate."
         flags = job()
         sys.argv = job().decode().split('\0')
+        path = job().decode()
         seed = job()
         if seed:
             random.seed(seed)
         code = loads(job())
         main = Module('__main__')
         g = main.__dict__
-        g.update(__builtins__=builtins, __file__=sys.argv[0], __cached__=None,
-                 __loader__=Loader('__main__', sys.argv[0]), __annotations__={})
+        g.update(__builtins__=builtins, __file__=path, __cached__=None,
+                 __loader__=Loader('__main__', path), __annotations__={})
         sys.modules['__main__'] = main
         state['globals'] = g
         del main

@@ -163,7 +163,7 @@ func (g *Guest) call(ctx context.Context, function uint32, job []byte) (int, err
 // Run runs one program in a rewound guest. An error means that the guest can't
 // be used any more.
 func (g *Guest) Run(ctx context.Context, j Job) (End, error) {
-	program, err := g.code(ctx, j.Name, j.Program, j)
+	program, err := g.code(ctx, programPath(j), j.Program, j)
 	if err != nil {
 		return End{}, err
 	}
@@ -192,7 +192,7 @@ func (g *Guest) Run(ctx context.Context, j Job) (End, error) {
 		return End{}, err
 	}
 	argv := strings.Join(append([]string{j.Name}, j.Args...), "\x00")
-	fate, err := g.call(ctx, g.img.Run, frames(flags, []byte(argv), seed, program.bytes))
+	fate, err := g.call(ctx, g.img.Run, frames(flags, []byte(argv), []byte(programPath(j)), seed, program.bytes))
 	end := End{}
 	if err == nil && fate == FateOK && harness != nil {
 		end.Harness = true
@@ -204,6 +204,14 @@ func (g *Guest) Run(ctx context.Context, j Job) (End, error) {
 	end.Fuel += program.fuel
 	end.Stderr = append(program.warnings[:len(program.warnings):len(program.warnings)], end.Stderr...)
 	return end, nil
+}
+
+// programPath is where the program's file is in the guest.
+func programPath(j Job) string {
+	if strings.ContainsAny(j.Name, "/\x00<") {
+		return j.Name
+	}
+	return "/tmp/" + j.Name
 }
 
 // sources puts the program where a traceback looks for its lines.

@@ -83,6 +83,19 @@ def _module(name, **names):
 concurrent.futures.thread = _module('concurrent.futures.thread', ThreadPoolExecutor=ThreadPoolExecutor)
 concurrent.futures.process = _module('concurrent.futures.process', ProcessPoolExecutor=ProcessPoolExecutor)
 
+# Sleeping: the host lets virtual time pass, which the time limit counts.
+def sleep(seconds, /):
+    "sleep(seconds): delay execution for a given number of (virtual) seconds."
+    if not hasattr(type(seconds), '__float__') and not hasattr(type(seconds), '__index__'):
+        raise TypeError("'%s' object cannot be interpreted as an integer" % type(seconds).__name__)
+    ns = int(seconds * 1000000000)
+    if ns < 0:
+        raise ValueError("sleep length must be non-negative")
+    _write(SLEEP, b'%d' % ns)
+import posix
+_write = posix.write
+time.sleep = sleep
+
 # Recursion: the frames below the program don't count.
 _set, _get = sys.setrecursionlimit, sys.getrecursionlimit
 def setrecursionlimit(limit, /):

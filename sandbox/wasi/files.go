@@ -32,7 +32,7 @@ func filetype(k kind) byte {
 		return 3
 	case file, stdin:
 		return 4
-	case stdout, stderr, job, report, note:
+	case stdout, stderr, job, report, note, sleep:
 		return 6
 	}
 	return 2

@@ -20,6 +20,7 @@ const (
 	job    // the channels to the host
 	report
 	note
+	sleep
 )
 
 // node is a file or folder in memory.

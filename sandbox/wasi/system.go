@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 )
 
 // The reasons for which the host ends a run from inside a call; they come out
@@ -38,9 +39,10 @@ const (
 	JobPath    = "/dev/job"    // what the host tells the guest
 	ReportPath = "/dev/report" // what the guest's harness reports
 	NotePath   = "/dev/note"   // how a program ended; the last write counts
+	SleepPath  = "/dev/sleep"  // nanoseconds in decimal; some C libraries can't sleep
 )
 
-var channels = map[string]*node{JobPath: {kind: job}, ReportPath: {kind: report}, NotePath: {kind: note}}
+var channels = map[string]*node{JobPath: {kind: job}, ReportPath: {kind: report}, NotePath: {kind: note}, SleepPath: {kind: sleep}}
 
 // Config is what one run starts with.
 type Config struct {
@@ -206,6 +208,10 @@ func (s *System) write(k kind, b []byte) {
 			s.stderr = s.stderr[:copy(s.stderr, keep)]
 		}
 		s.stderr = append(s.stderr, b...)
+	case sleep:
+		if ns, err := strconv.ParseInt(string(b), 10, 64); err == nil && ns > 0 && s.cfg.Spend != nil {
+			s.cfg.Spend(ns)
+		}
 	case note:
 		s.note = append(s.note[:0], b[:min(len(b), maxNote)]...)
 	case report:
