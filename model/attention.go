@@ -1,0 +1,100 @@
+package model
+
+import "troupe/model/kernels"
+
+// qkvForward projects, adds the bias, normalises heads and rotates.
+func (p *pass) qkvForward(l int, w *layer, a *activations) {
+	c, z, r := &p.m.Config, p.m.Config.sizes(), p.rows
+	p.pool.MatMul(a.raw, z.qkv, a.n1, z.hidden, r, w.qkv, false)
+	if w.bias != nil {
+		for i := range r {
+			kernels.Add(a.raw[i*z.qkv:][:z.qkv], w.bias)
+		}
+	}
+	p.loraForward(l, projQ, a.raw, z.qkv, a.n1, z.hidden, a)
+	p.loraForward(l, projK, a.raw[z.q:], z.qkv, a.n1, z.hidden, a)
+	p.loraForward(l, projV, a.raw[z.rot:], z.qkv, a.n1, z.hidden, a)
+	rot, ld := a.rotated(z, c.HeadNorm())
+	if c.HeadNorm() {
+		for h := range c.Heads + c.KVHeads {
+			weight := w.qnorm
+			if h >= c.Heads {
+				weight = w.knorm
+			}
+			p.pool.RMSNorm(rot[h*z.dim:], ld, a.raw[h*z.dim:], z.qkv, r, z.dim, weight, float32(c.Eps), a.invHead[h*r:][:r])
+		}
+	}
+	p.pool.RoPE(rot, ld, r, c.Heads+c.KVHeads, z.dim, p.pos, p.cos, p.sin)
+}
+
+// qkvBackward takes back.drot to back.dn, the gradient of norm1's output.
+func (p *pass) qkvBackward(l int, w *layer, a *activations, rg rowRange, g *Grads) {
+	c, z, b := &p.m.Config, p.m.Config.sizes(), &p.back
+	at, from, r := &p.m.layout.layers[l], rg.from, rg.to-rg.from
+	o := from * z.qkv
+	p.pool.RoPEBackward(b.drot[o:], z.qkv, r, c.Heads+c.KVHeads, z.dim, p.pos[from:], p.cos, p.sin)
+	d := b.drot
+	if c.HeadNorm() {
+		d = b.draw
+		for i := from; i < rg.to; i++ {
+			row := d[i*z.qkv:][:z.qkv]
+			clear(row[:z.rot])
+			copy(row[z.rot:], b.drot[i*z.qkv+z.rot:])
+		}
+		for h := range c.Heads + c.KVHeads {
+			weight, place := w.qnorm, at.qnorm
+			if h >= c.Heads {
+				weight, place = w.knorm, at.knorm
+			}
+			var dw []float32
+			if g != nil {
+				dw = g.flat[place:][:z.dim]
+			}
+			p.pool.RMSNormBackward(d[o+h*z.dim:], z.qkv, dw, b.drot[o+h*z.dim:], z.qkv,
+				a.raw[o+h*z.dim:], z.qkv, r, z.dim, weight, a.invHead[h*p.rows+from:])
+		}
+	}
+	p.pool.MatMulT(b.dn[from*z.hidden:], z.hidden, d[o:], z.qkv, r, w.qkv, false)
+	p.loraBackward(l, projQ, rg, b.dn, z.hidden, d, z.qkv, a.n1, z.hidden, a)
+	p.loraBackward(l, projK, rg, b.dn, z.hidden, d[z.q:], z.qkv, a.n1, z.hidden, a)
+	p.loraBackward(l, projV, rg, b.dn, z.hidden, d[z.rot:], z.qkv, a.n1, z.hidden, a)
+	if g == nil {
+		return
+	}
+	p.pool.GradW(g.flat[at.qkv:][:z.qkv*z.hidden], d[o:], z.qkv, a.n1[from*z.hidden:], z.hidden, r, z.qkv, z.hidden)
+	if at.bias >= 0 {
+		db := g.flat[at.bias:][:z.qkv]
+		for i := from; i < rg.to; i++ {
+			kernels.Add(db, d[i*z.qkv:][:z.qkv])
+		}
+	}
+}
+
+// attentionForward appends the rows' keys and values to their caches and
+// attends: a.att [R, Nq·D].
+func (p *pass) attentionForward(l int, a *activations) {
+	z := p.m.Config.sizes()
+	rot, ld := a.rotated(z, p.m.Config.HeadNorm())
+	spans := p.spans[l]
+	for i := range spans {
+		s := &spans[i]
+		p.att.Append(s.Own, rot[s.Row*ld+z.q:], ld, a.raw[s.Row*z.qkv+z.rot:], z.qkv, s.Rows)
+	}
+	var stats *kernels.Stats
+	if p.keep {
+		stats = &a.stats
+	}
+	p.att.Forward(p.pool, a.att, z.q, rot, ld, spans, stats, &p.scr)
+}
+
+// attentionBackward takes back.datt to back.drot, the gradients of the rotated
+// queries and keys and of the values.
+func (p *pass) attentionBackward(l int, a *activations, rg rowRange) {
+	z, b := p.m.Config.sizes(), &p.back
+	rot, ld := a.rotated(z, p.m.Config.HeadNorm())
+	for i := rg.from; i < rg.to; i++ {
+		clear(b.drot[i*z.qkv+z.q:][:2*z.kv])
+	}
+	p.att.Backward(p.pool, b.drot, z.qkv, b.drot[z.q:], b.drot[z.rot:], z.qkv,
+		b.datt, z.q, a.att, z.q, rot, ld, p.spans[l][rg.span0:rg.span1], &a.stats, &p.scr)
+}

@@ -1,0 +1,104 @@
+package model
+
+// forward runs the layers over the pass's rows; the residual stream comes out
+// in p.x[Layers].
+func (p *pass) forward() {
+	p.embed()
+	for l := range p.m.layers {
+		p.layerForward(l)
+	}
+}
+
+// layerForward: x[l+1] = x[l] + attention(norm1 x[l]), then + mlp(norm2 …).
+func (p *pass) layerForward(l int) {
+	w, a := &p.m.layers[l], p.layerActs(l)
+	z, eps, r := p.m.Config.sizes(), float32(p.m.Config.Eps), p.rows
+
+	p.pool.RMSNorm(a.n1, z.hidden, p.x[l], z.hidden, r, z.hidden, w.norm1, eps, a.inv1)
+	p.qkvForward(l, w, a)
+	p.attentionForward(l, a)
+	mid := p.x[l] // in place when nothing is kept
+	if p.keep {
+		mid = a.mid
+		copy(mid, p.x[l])
+	}
+	p.pool.MatMul(mid, z.hidden, a.att, z.q, r, w.o, true)
+	p.loraForward(l, projO, mid, z.hidden, a.att, z.q, a)
+
+	p.pool.RMSNorm(a.n2, z.hidden, mid, z.hidden, r, z.hidden, w.norm2, eps, a.inv2)
+	p.mlpForward(l, w, a)
+	out := p.x[l+1]
+	if p.keep {
+		copy(out, mid)
+	}
+	p.pool.MatMul(out, z.hidden, a.act, z.inner, r, w.down, true)
+	p.loraForward(l, projDown, out, z.hidden, a.act, z.inner, a)
+}
+
+// backward takes back.dx, the gradient of x[Layers], down through the layers
+// for the rows [from, to), which hold whole families of spans, and adds the
+// parameters' gradients to g (nil: the base is frozen).
+func (p *pass) backward(rg rowRange, g *Grads) {
+	for l := len(p.m.layers) - 1; l >= 0; l-- {
+		p.layerBackward(l, rg, g)
+	}
+	if g != nil {
+		p.embedBackward(rg, g)
+	}
+}
+
+// layerBackward turns back.dx from the gradient of x[l+1] into that of x[l].
+func (p *pass) layerBackward(l int, rg rowRange, g *Grads) {
+	w, a, at := &p.m.layers[l], p.layerActs(l), &p.m.layout.layers[l]
+	z := p.m.Config.sizes()
+	b, from, r := &p.back, rg.from, rg.to-rg.from
+	h := from * z.hidden
+	dx := b.dx[h:]
+
+	// Down: dx is the gradient of its output and, by the residual, of mid.
+	p.pool.MatMulT(b.dact[from*z.inner:], z.inner, dx, z.hidden, r, w.down, false)
+	p.loraBackward(l, projDown, rg, b.dact, z.inner, b.dx, z.hidden, a.act, z.inner, a)
+	p.mlpBackward(l, w, a, rg)
+	var dw []float32
+	if g != nil {
+		p.pool.GradW(g.flat[at.down:][:z.hidden*z.inner], dx, z.hidden, a.act[from*z.inner:], z.inner, r, z.hidden, z.inner)
+		p.pool.GradW(g.flat[at.gateUp:][:2*z.inner*z.hidden], b.dgup[from*2*z.inner:], 2*z.inner, a.n2[h:], z.hidden, r, 2*z.inner, z.hidden)
+		dw = g.flat[at.norm2:][:z.hidden]
+	}
+	p.pool.RMSNormBackward(dx, z.hidden, dw, b.dn[h:], z.hidden, a.mid[h:], z.hidden, r, z.hidden, w.norm2, a.inv2[from:])
+
+	p.pool.MatMulT(b.datt[from*z.q:], z.q, dx, z.hidden, r, w.o, false)
+	p.loraBackward(l, projO, rg, b.datt, z.q, b.dx, z.hidden, a.att, z.q, a)
+	p.attentionBackward(l, a, rg)
+	if g != nil {
+		p.pool.GradW(g.flat[at.o:][:z.hidden*z.q], dx, z.hidden, a.att[from*z.q:], z.q, r, z.hidden, z.q)
+		dw = g.flat[at.norm1:][:z.hidden]
+	}
+	p.qkvBackward(l, w, a, rg, g)
+	p.pool.RMSNormBackward(dx, z.hidden, dw, b.dn[h:], z.hidden, p.x[l][h:], z.hidden, r, z.hidden, w.norm1, a.inv1[from:])
+}
+
+// rowRange is a run of rows and of the spans in them.
+type rowRange struct{ from, to, span0, span1 int }
+
+// backBuffers holds gradients of activations, R rows each.
+type backBuffers struct {
+	dx         []float32 // [R, H] of the residual stream
+	dn         []float32 // [R, H] of a norm's output
+	dact, dgup []float32 // [R, F], [R, 2F]
+	datt       []float32 // [R, Nq·D]
+	drot, draw []float32 // [R, (Nq+2Nkv)·D] of q, k, v after and before head norm
+}
+
+func (p *pass) sizeBack() {
+	z, r, b := p.m.Config.sizes(), p.rows, &p.back
+	floats(&b.dx, r*z.hidden)
+	floats(&b.dn, r*z.hidden)
+	floats(&b.dact, r*z.inner)
+	floats(&b.dgup, r*2*z.inner)
+	floats(&b.datt, r*z.q)
+	floats(&b.drot, r*z.qkv)
+	if p.m.Config.HeadNorm() {
+		floats(&b.draw, r*z.qkv)
+	}
+}

@@ -1,0 +1,58 @@
+package model
+
+import "troupe/model/kernels"
+
+// headBuffers holds the rows that predict an action token, gathered: T rows,
+// one per action token; a shared prompt's last row occurs once a sequence.
+type headBuffers struct {
+	rows    []int32 // where in the pass the row stands
+	targets []int32
+	bounds  []int // sequence i of the pass has rows [bounds[i], bounds[i+1])
+
+	x, n, inv     []float32 // [T, H] before and after the final norm
+	dx, dn        []float32
+	logp, entropy []float32
+}
+
+// headForward gathers and normalises.
+func (p *pass) headForward() {
+	b, h, t := &p.head, p.m.Config.Hidden, len(p.head.rows)
+	last := p.x[len(p.x)-1]
+	floats(&b.x, t*h)
+	for i, r := range b.rows {
+		copy(b.x[i*h:][:h], last[int(r)*h:][:h])
+	}
+	p.pool.RMSNorm(floats(&b.n, t*h), h, b.x, h, t, h, p.m.norm, float32(p.m.Config.Eps), floats(&b.inv, t))
+	floats(&b.logp, t)
+	floats(&b.entropy, t)
+}
+
+// logProbs fills head.logp and head.entropy.
+func (p *pass) logProbs(temperature float32) {
+	p.headForward()
+	b := &p.head
+	head := kernels.Head{W: p.m.head, Temperature: temperature}
+	head.LogProbs(p.pool, b.logp, b.entropy, b.n, p.m.Config.Hidden, len(b.rows), b.targets, &p.scr)
+}
+
+// headBackward does the head forward and backward: back.dx becomes the gradient
+// of x[Layers].
+func (p *pass) headBackward(temperature float32, loss kernels.Loss, g *Grads) {
+	p.headForward()
+	b, h, t := &p.head, p.m.Config.Hidden, len(p.head.rows)
+	var dw, dnorm []float32
+	if g != nil {
+		dw = g.flat[p.m.layout.head:][:p.m.Config.Vocab*h]
+		dnorm = g.flat[p.m.layout.norm:][:h]
+	}
+	clear(floats(&b.dn, t*h))
+	clear(floats(&b.dx, t*h))
+	head := kernels.Head{W: p.m.head, Temperature: temperature}
+	head.Backward(p.pool, b.dn, h, dw, b.logp, b.entropy, b.n, h, b.bounds, b.targets, loss, &p.scr)
+	p.pool.RMSNormBackward(b.dx, h, dnorm, b.dn, h, b.x, h, t, h, p.m.norm, b.inv)
+	p.sizeBack()
+	clear(p.back.dx)
+	for i, r := range b.rows {
+		kernels.Add(p.back.dx[int(r)*h:][:h], b.dx[i*h:][:h])
+	}
+}

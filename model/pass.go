@@ -1,0 +1,143 @@
+package model
+
+import (
+	"math"
+
+	"troupe/model/kernels"
+	"troupe/model/lora"
+)
+
+// pass is the memory of one forward, or forward and backward, over the rows
+// of a chunk. It is kept and used again: a step allocates nothing of note.
+type pass struct {
+	m    *Model
+	pool *kernels.Pool // nil: everything on the calling goroutine
+	att  kernels.Attention
+	keep bool // the backward needs each layer's activations
+
+	rows     int
+	ids, pos []int32
+	cos, sin []float32
+	spans    [][]kernels.Span // per layer
+	caches   []kernels.KVCache
+	kv       []float32 // memory of caches, when the pass owns them
+	adapters []adapterRows
+
+	x    [][]float32 // x[l] goes into layer l, x[Layers] comes out: [R, H]
+	acts []activations
+	scr  kernels.Scratch
+	low  []float32 // LoRA: gradient of x·Aᵀ, [R, rank]
+
+	back backBuffers
+	head headBuffers
+}
+
+// adapterRows says that rows [from, to) go through an adapter.
+type adapterRows struct {
+	from, to int
+	adapter  *lora.Adapter
+	grads    *Grads // of the adapter; nil forward only
+}
+
+// activations is what one layer's backward needs. R rows each.
+type activations struct {
+	inv1, inv2 []float32 // [R] 1/rms of the two norms
+	n1, n2     []float32 // [R, H] normalised input of attention and MLP
+	raw        []float32 // [R, (Nq+2Nkv)·D] projections q, k, v
+	rot        []float32 // [R, (Nq+Nkv)·D] q, k after head norm and rotation
+	invHead    []float32 // [Nq+Nkv, R] 1/rms of the head norm
+	stats      kernels.Stats
+	att        []float32 // [R, Nq·D]
+	mid        []float32 // [R, H] residual stream between attention and MLP
+	gup        []float32 // [R, 2F] gate and up
+	act        []float32 // [R, F] silu(gate)·up
+	low        []float32 // LoRA: x·Aᵀ of each projection
+}
+
+// sizes of one row.
+type sizes struct{ hidden, inner, q, kv, qkv, rot, dim int }
+
+func (c *Config) sizes() sizes {
+	q, kv := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
+	return sizes{c.Hidden, c.Inner, q, kv, q + 2*kv, q + kv, c.HeadDim}
+}
+
+func newPass(m *Model, pool *kernels.Pool, keep bool) *pass {
+	c := &m.Config
+	p := &pass{m: m, pool: pool, keep: keep}
+	p.att = kernels.Attention{Heads: c.Heads, KVHeads: c.KVHeads, HeadDim: c.HeadDim,
+		Scale: float32(1 / math.Sqrt(float64(c.HeadDim)))}
+	p.x = make([][]float32, c.Layers+1)
+	p.acts = make([]activations, c.Layers)
+	p.spans = make([][]kernels.Span, c.Layers)
+	return p
+}
+
+// floats makes *s hold n values, whose old content is lost if it grows.
+func floats(s *[]float32, n int) []float32 {
+	if cap(*s) < n {
+		*s = make([]float32, n+n/4)
+	}
+	*s = (*s)[:n]
+	return *s
+}
+
+// size makes room for the rows of p.ids. Without keep, all layers share one
+// set of activations and the residual stream is updated in place.
+func (p *pass) size() {
+	p.rows = len(p.ids)
+	z, r := p.m.Config.sizes(), p.rows
+	n := len(p.acts)
+	if !p.keep {
+		n = 1
+	}
+	for i := range p.x {
+		if i == 0 || p.keep {
+			floats(&p.x[i], r*z.hidden)
+		} else {
+			p.x[i] = p.x[0]
+		}
+	}
+	for i := range p.acts[:n] {
+		a := &p.acts[i]
+		floats(&a.inv1, r)
+		floats(&a.inv2, r)
+		floats(&a.n1, r*z.hidden)
+		floats(&a.n2, r*z.hidden)
+		floats(&a.raw, r*z.qkv)
+		if p.m.Config.HeadNorm() {
+			floats(&a.rot, r*z.rot)
+			floats(&a.invHead, r*z.rot/z.dim)
+		}
+		floats(&a.att, r*z.q)
+		floats(&a.gup, r*2*z.inner)
+		floats(&a.act, r*z.inner)
+		if p.keep {
+			floats(&a.mid, r*z.hidden)
+			floats(&a.stats.Max, r*z.q/z.dim)
+			floats(&a.stats.Inv, r*z.q/z.dim)
+		}
+	}
+	end := int32(0)
+	for _, v := range p.pos {
+		end = max(end, v+1)
+	}
+	p.cos, p.sin = p.m.angles(int(end))
+}
+
+// layerActs gives the activations of layer l.
+func (p *pass) layerActs(l int) *activations {
+	if !p.keep {
+		return &p.acts[0]
+	}
+	return &p.acts[l]
+}
+
+// rotated gives the rotated queries and keys and their stride: a buffer of
+// their own under head norm, else they lie where they were projected.
+func (a *activations) rotated(z sizes, headNorm bool) ([]float32, int) {
+	if headNorm {
+		return a.rot, z.rot
+	}
+	return a.raw, z.qkv
+}
