@@ -44,7 +44,7 @@ func isQwen3(template string) bool {
 }
 
 // systemTurn is a system turn written out in a template.
-var systemTurn = regexp.MustCompile(`<\|im_start\|>system\\n([^'"<{}\\]+)<\|im_end\|>`)
+var systemTurn = regexp.MustCompile(`<\|im_start\|>system(?:\\n|\n)([^'"<{}\\]+)<\|im_end\|>`)
 
 // defaultSystem is the system turn that some ChatML templates put before a
 // chat that has none.
