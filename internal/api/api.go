@@ -1,0 +1,160 @@
+// Package api serves a run database and the verifiers over HTTP: status of
+// runs for people and dashboards, verification for trainers. It answers local
+// callers unless told otherwise, asks for a token before it runs code, and
+// never takes SQL. What it promises is listed in docs/security.md.
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"golang.org/x/net/netutil"
+
+	"troupe/data/store"
+	"troupe/sandbox"
+)
+
+// Limits of the listener. Slow, huge and many clients all meet one of them.
+const (
+	maxConnections = 256
+	maxHeader      = 16 << 10
+	maxBody        = 1 << 20
+	readHeader     = 5 * time.Second
+	readAll        = 15 * time.Second
+	writeAll       = 30 * time.Second
+	idle           = 60 * time.Second
+	drain          = 10 * time.Second
+	dropInWait     = 2 * time.Minute // how long a drop-in request may wait for its turn
+)
+
+// Options configure a server.
+type Options struct {
+	Addr  string        // host:port; port 0 takes a free one
+	Token string        // required for code-running requests, and for all when Addr is no loopback address
+	Names []string      // host names, besides loopback, under which clients may call
+	DB    *store.DB     // runs to show; opened read-only
+	Pool  *sandbox.Pool // runs programs; nil leaves the routes that run code out
+	// OpenDropIn lets loopback callers use the drop-in routes without a token.
+	OpenDropIn bool
+	Log        *slog.Logger
+}
+
+// Server is a listening API.
+type Server struct {
+	opt      Options
+	listener net.Listener
+	http     *http.Server
+	guard    *guard
+	started  time.Time
+	queue    chan struct{} // places in the line for workers
+}
+
+// ErrOpenBind refuses an address that other machines reach when there is no
+// token to tell callers apart.
+var ErrOpenBind = errors.New("an address that other machines can reach needs a token (--token-file)")
+
+// Listen binds the address. It serves nothing until Serve is called.
+func Listen(opt Options) (*Server, error) {
+	host, _, err := net.SplitHostPort(opt.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %q: %w", opt.Addr, err)
+	}
+	local := isLoopback(host)
+	if !local && opt.Token == "" {
+		return nil, fmt.Errorf("listen on %q: %w", opt.Addr, ErrOpenBind)
+	}
+	l, err := net.Listen("tcp", opt.Addr)
+	if err != nil {
+		return nil, err
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{opt: opt, listener: l, started: time.Now(), queue: make(chan struct{}, backlog)}
+	s.guard = newGuard(l.Addr().(*net.TCPAddr).Port, opt.Names, opt.Token, !local)
+	s.http = &http.Server{
+		Handler:           s.routes(),
+		ReadHeaderTimeout: readHeader,
+		ReadTimeout:       readAll,
+		WriteTimeout:      writeAll,
+		IdleTimeout:       idle,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(opt.Log.Handler(), slog.LevelWarn),
+	}
+	return s, nil
+}
+
+// Addr is the address the server listens on, with the port it was given.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Serve answers requests until ctx ends, then finishes what runs, for at most
+// ten seconds.
+func (s *Server) Serve(ctx context.Context) error {
+	stopped := make(chan error, 1)
+	go func() {
+		<-ctx.Done()
+		grace, cancel := context.WithTimeout(context.Background(), drain)
+		defer cancel()
+		stopped <- s.http.Shutdown(grace)
+	}()
+	err := s.http.Serve(netutil.LimitListener(s.listener, maxConnections))
+	if !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", s.Addr(), err)
+	}
+	if err := <-stopped; err != nil {
+		return fmt.Errorf("stop serving %s: requests still ran after %v: %w", s.Addr(), drain, err)
+	}
+	return nil
+}
+
+// routes is the table of what the server answers. openapi.json documents it; a
+// test compares the two.
+func (s *Server) routes() http.Handler {
+	r := chi.NewRouter()
+	r.Use(s.recoverer, s.guard.check, middleware.CleanPath, middleware.GetHead)
+	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		fail(w, http.StatusNotFound, "there is nothing at %s", r.URL.Path)
+	})
+	r.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		fail(w, http.StatusMethodNotAllowed, "%s does not take %s", r.URL.Path, r.Method)
+	})
+	r.Get("/healthz", s.health)
+	r.Route("/api", func(r chi.Router) {
+		r.Use(middleware.Timeout(writeAll / 2))
+		s.statusRoutes(r)
+	})
+	if s.opt.Pool != nil {
+		s.dropIn(r)
+	}
+	return r
+}
+
+// dropIn adds the routes of other reward servers. Their clients can't send a
+// token, so a loopback caller needs none here when the server was started with
+// OpenDropIn; the Host, Origin and content-type checks still keep web pages out.
+func (s *Server) dropIn(r chi.Router) {
+	r.Group(func(r chi.Router) {
+		if !s.opt.OpenDropIn {
+			r.Use(s.guard.withToken)
+		}
+		r.Post("/run_code", patient(dropInWait, s.fusionRunCode))
+		r.Get("/v1/ping", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, "pong") })
+		r.Post("/api/v2/execute", patient(dropInWait, s.pistonExecute))
+		r.Get("/api/v2/runtimes", s.pistonRuntimes)
+	})
+}
+
+// health answers whether the server takes requests.
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, map[string]any{
+		"status":   "ok",
+		"uptime_s": int(time.Since(s.started).Seconds()),
+	})
+}

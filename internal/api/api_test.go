@@ -1,0 +1,304 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/internal/reexec"
+	"troupe/sandbox"
+)
+
+func TestMain(m *testing.M) {
+	reexec.Main()
+	os.Exit(m.Run())
+}
+
+const token = "correct-horse-battery-staple"
+
+// start serves opt on a free loopback port until the test ends.
+func start(t *testing.T, opt Options) *Server {
+	t.Helper()
+	if opt.Addr == "" {
+		opt.Addr = "127.0.0.1:0"
+	}
+	s, err := Listen(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// request is one call; empty fields mean what a plain local client sends.
+type request struct {
+	method, path, host, body string
+	header                   map[string]string
+}
+
+func (q request) do(t *testing.T, s *Server) (int, string) {
+	t.Helper()
+	if q.method == "" {
+		q.method = "GET"
+	}
+	r, err := http.NewRequest(q.method, "http://"+s.Addr()+q.path, strings.NewReader(q.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q.host != "" {
+		r.Host = strings.ReplaceAll(q.host, "PORT", s.guard.port)
+	}
+	for k, v := range q.header {
+		r.Header.Set(k, strings.ReplaceAll(v, "PORT", s.guard.port))
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, _ := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(b)
+}
+
+// TestWhoMayCall is the table of callers: names under which a browser may have
+// reached us, pages of other origins, methods, content types, tokens.
+func TestWhoMayCall(t *testing.T) {
+	local := start(t, Options{Token: token, Names: []string{"gpu1.lan"}})
+	open := start(t, Options{Addr: "0.0.0.0:0", Token: token, Names: []string{"gpu1.lan"}})
+	type row struct {
+		server *Server
+		q      request
+		want   int
+	}
+	var rows []row
+	for host, want := range map[string]int{
+		"": 200, "localhost:PORT": 200, "LOCALHOST:PORT": 200, "127.0.0.1:PORT": 200, "127.0.0.2:PORT": 200,
+		"[::1]:PORT": 200, "gpu1.lan:PORT": 200, "GPU1.LAN:PORT": 200,
+		"127.0.0.1": 403, "localhost": 403, "localhost:1": 403, "127.0.0.1.evil.test:PORT": 403, "evil.test:PORT": 403,
+		"localhost.evil.test:PORT": 403, "0.0.0.0:PORT": 403, "[::]:PORT": 403, "10.0.0.1:PORT": 403, "[::ffff:127.0.0.1]:PORT": 403,
+		"gpu2.lan:PORT": 403, "localhost:PORT.evil.test": 403, "127.1:PORT": 403, "2130706433:PORT": 403, "[fe80::1%25lo]:PORT": 403,
+	} {
+		rows = append(rows, row{local, request{path: "/healthz", host: host}, want})
+	}
+	for origin, want := range map[string]int{
+		"http://localhost:PORT": 200, "http://127.0.0.1:PORT": 200, "http://gpu1.lan:PORT": 200,
+		"https://evil.test": 403, "http://evil.test:PORT": 403, "null": 403, "http://localhost": 403, "http://localhost:1": 403,
+		"https://localhost:PORT": 403, "file://": 403, "http://127.0.0.1:PORT.evil.test": 403, "http://user@localhost:PORT": 403,
+		"chrome-extension://abc": 403,
+	} {
+		rows = append(rows, row{local, request{path: "/healthz", header: map[string]string{"Origin": origin}}, want})
+	}
+	post := func(site, origin, ctype, body string) request {
+		h := map[string]string{"Authorization": "Bearer " + token}
+		for k, v := range map[string]string{"Sec-Fetch-Site": site, "Origin": origin, "Content-Type": ctype} {
+			if v != "" {
+				h[k] = v
+			}
+		}
+		return request{method: "POST", path: "/healthz", body: body, header: h}
+	}
+	for _, c := range []row{
+		{local, post("", "", "application/json", "{}"), 405},
+		{local, post("", "", "application/json; charset=utf-8", "{}"), 405},
+		{local, post("same-origin", "http://localhost:PORT", "application/json", "{}"), 405},
+		{local, post("none", "", "application/json", "{}"), 405},
+		{local, post("cross-site", "", "application/json", "{}"), 403},
+		{local, post("same-site", "", "application/json", "{}"), 403},
+		{local, post("cross-site", "https://evil.test", "application/json", "{}"), 403},
+		{local, post("", "https://evil.test", "application/json", "{}"), 403},
+		{local, post("", "", "text/plain", "{}"), 415},
+		{local, post("", "", "", "{}"), 415},
+		{local, post("", "", "application/x-www-form-urlencoded", "a=b"), 415},
+		{local, post("", "", "multipart/form-data; boundary=x", "x"), 415},
+		{local, post("", "", "application/json-patch+json", "{}"), 415},
+		{local, request{method: "PUT", path: "/healthz"}, 405},
+		{local, request{method: "DELETE", path: "/healthz"}, 405},
+		{local, request{method: "OPTIONS", path: "/healthz"}, 405},
+		{local, request{method: "HEAD", path: "/healthz"}, 200},
+		{local, request{path: "/nothing"}, 404},
+		{local, request{path: "/../etc/passwd"}, 404},
+		{local, request{path: "/api/../healthz"}, 200},
+	} {
+		rows = append(rows, c)
+	}
+	for auth, want := range map[string]int{
+		"Bearer " + token: 200, "bearer " + token: 200, "": 401, "Bearer": 401, "Bearer ": 401, "Bearer wrong": 401,
+		"Bearer " + token + "x": 401, "Basic " + token: 401, token: 401, "Bearer " + token[1:]: 401,
+	} {
+		rows = append(rows, row{open, request{path: "/healthz", host: "gpu1.lan:PORT", header: map[string]string{"Authorization": auth}}, want})
+	}
+	rows = append(rows,
+		row{open, request{path: "/healthz", host: "evil.test:PORT", header: map[string]string{"Authorization": "Bearer " + token}}, 403},
+		row{open, request{path: "/healthz?token=" + token, host: "gpu1.lan:PORT"}, 401})
+	passed := 0
+	for _, c := range rows {
+		if got, body := c.q.do(t, c.server); got != c.want {
+			t.Errorf("%+v: %d, want %d: %s", c.q, got, c.want, body)
+		} else {
+			passed++
+		}
+	}
+	if len(rows) < 60 {
+		t.Errorf("the table has only %d rows", len(rows))
+	}
+	t.Logf("%d of %d requests answered as they should be", passed, len(rows))
+}
+
+func TestAnOpenBindNeedsAToken(t *testing.T) {
+	for _, addr := range []string{"0.0.0.0:0", ":0", "[::]:0"} {
+		if _, err := Listen(Options{Addr: addr}); !errors.Is(err, ErrOpenBind) {
+			t.Errorf("listen on %s: %v", addr, err)
+		}
+	}
+}
+
+func TestLargeBodiesAndHeadersAreRefused(t *testing.T) {
+	s := start(t, Options{Token: token, Pool: pool(t), OpenDropIn: true})
+	body := `{"language":"python","code":"` + strings.Repeat("a", maxBody) + `"}`
+	if got, _ := (request{method: "POST", path: "/run_code", body: body, header: map[string]string{"Content-Type": "application/json"}}).do(t, s); got != 413 {
+		t.Errorf("a body over the limit: %d", got)
+	}
+	if got, _ := (request{path: "/healthz", header: map[string]string{"X-Long": strings.Repeat("a", 64<<10)}}).do(t, s); got != 431 {
+		t.Errorf("headers over the limit: %d", got)
+	}
+}
+
+func TestASlowClientIsClosed(t *testing.T) {
+	s := start(t, Options{Token: token})
+	c, err := net.Dial("tcp", s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Fprint(c, "GET /healthz HT")
+	c.SetReadDeadline(time.Now().Add(readHeader + 3*time.Second))
+	began := time.Now()
+	if _, err := io.ReadAll(c); err != nil {
+		t.Errorf("still open after %v: %v", time.Since(began), err)
+	}
+}
+
+// pool is the sandbox that all tests of this package share.
+func pool(t *testing.T) *sandbox.Pool {
+	t.Helper()
+	if os.Getenv("TROUPE_OFFLINE") != "" {
+		t.Skip("TROUPE_OFFLINE is set")
+	}
+	cache := os.Getenv("TROUPE_CACHE")
+	if cache == "" {
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache = dir + "/troupe"
+	}
+	p, err := sandbox.Open(t.Context(), sandbox.Options{Workers: 1, Cache: cache})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// The requests are those that verl's client (sandbox_fusion/utils.py) sends,
+// with all of its eight fields.
+func TestSandboxFusionAsVerlCallsIt(t *testing.T) {
+	s := start(t, Options{Token: token, Pool: pool(t), OpenDropIn: true})
+	cases := []struct {
+		code, stdin, status, run string
+		returnCode               any
+		stdout                   string
+	}{
+		{"print(int(input())*2)", "21", "Success", "Finished", 0.0, "42\n"},
+		{"import sys; sys.exit(3)", "", "Failed", "Finished", 3.0, ""},
+		{"print(1/0)", "", "Failed", "Finished", 1.0, ""},
+		{"print('a'); x = (", "", "Failed", "Finished", 1.0, ""},
+		{"print('before', flush=True)\nwhile True: pass", "", "Failed", "TimeLimitExceeded", nil, "before\n"},
+		{"x = bytearray(1 << 27)", "", "Failed", "Finished", 137.0, ""},
+		{"import os; print(os.path.exists('/etc/passwd'), len(os.environ.get('HOME', '')))", "", "Success", "Finished", 0.0, "False 0\n"},
+	}
+	for _, c := range cases {
+		body, _ := json.Marshal(map[string]any{"compile_timeout": 10, "run_timeout": 0.2, "code": c.code, "stdin": c.stdin,
+			"memory_limit_MB": 64, "language": "python", "files": map[string]string{}, "fetch_files": []string{}})
+		status, text := request{method: "POST", path: "/run_code", body: string(body), header: map[string]string{"Content-Type": "application/json"}}.do(t, s)
+		var got struct {
+			Status  string
+			Compile any `json:"compile_result"`
+			Run     struct {
+				Status string
+				Code   any `json:"return_code"`
+				Stdout string
+			} `json:"run_result"`
+		}
+		if err := json.Unmarshal([]byte(text), &got); err != nil || status != 200 {
+			t.Errorf("%q: status %d, %v: %s", c.code, status, err, text)
+			continue
+		}
+		if got.Status != c.status || got.Run.Status != c.run || got.Run.Code != c.returnCode || got.Run.Stdout != c.stdout || got.Compile != nil {
+			t.Errorf("%q: %s", c.code, text)
+		}
+	}
+	if got, body := (request{path: "/v1/ping"}).do(t, s); got != 200 || strings.TrimSpace(body) != `"pong"` {
+		t.Errorf("ping: %d %s", got, body)
+	}
+}
+
+// The requests are those that open-r1's client sends.
+func TestPistonAsOpenR1CallsIt(t *testing.T) {
+	s := start(t, Options{Token: token, Pool: pool(t), OpenDropIn: true})
+	if got, body := (request{path: "/api/v2/runtimes"}).do(t, s); got != 200 || !strings.Contains(body, `"python"`) {
+		t.Errorf("runtimes: %d %s", got, body)
+	}
+	cases := []struct {
+		body   string
+		status int
+		want   []string
+	}{
+		{`{"language":"python","version":"*","files":[{"content":"print(input())"}],"stdin":"hi","run_timeout":3000,"compile_timeout":3000}`, 200, []string{`"stdout":"hi\n"`, `"code":0`, `"compile":{`}},
+		{`{"language":"python","version":"*","files":[{"content":"cHJpbnQoMSk=","encoding":"base64"}]}`, 200, []string{`"stdout":"1\n"`}},
+		{`{"language":"python","version":"*","files":[{"content":"while 1: pass"}],"run_timeout":200}`, 200, []string{`"status":"TO"`, `"signal":"SIGKILL"`, `"code":null`}},
+		{`{"language":"python","version":"*","files":[{"content":"1/0"}]}`, 200, []string{`"code":1`, `"status":"RE"`}},
+		{`{"version":"*","files":[]}`, 400, []string{"language is required as a string"}},
+		{`{"language":"python","files":[]}`, 400, []string{"version is required as a string"}},
+		{`{"language":"cobol","version":"*","files":[{"content":""}]}`, 400, []string{"unknown"}},
+	}
+	for _, c := range cases {
+		status, body := request{method: "POST", path: "/api/v2/execute", body: c.body, header: map[string]string{"Content-Type": "application/json"}}.do(t, s)
+		if status != c.status {
+			t.Errorf("%s: status %d, want %d: %s", c.body, status, c.status, body)
+		}
+		for _, w := range c.want {
+			if !strings.Contains(body, w) {
+				t.Errorf("%s: answer lacks %s: %s", c.body, w, body)
+			}
+		}
+	}
+}
+
+func TestDropInRoutesNeedATokenUnlessOpened(t *testing.T) {
+	s := start(t, Options{Token: token, Pool: pool(t)})
+	q := request{method: "POST", path: "/run_code", body: `{"code":"print(1)","language":"python"}`, header: map[string]string{"Content-Type": "application/json"}}
+	if got, _ := q.do(t, s); got != 401 {
+		t.Errorf("without a token: %d", got)
+	}
+	q.header["Authorization"] = "Bearer " + token
+	if got, body := q.do(t, s); got != 200 {
+		t.Errorf("with the token: %d %s", got, body)
+	}
+}

@@ -1,0 +1,146 @@
+package api
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// guard decides who may call. Every request passes it, whatever address the
+// server is bound to: a page in the user's browser must not reach the API by
+// rebinding a name to the loopback address (CVE-2024-28224 is such a case).
+type guard struct {
+	port     string
+	names    []string
+	token    [sha256.Size]byte
+	hasToken bool
+	always   bool // the token is needed for reading too
+	cross    *http.CrossOriginProtection
+}
+
+func newGuard(port int, names []string, token string, always bool) *guard {
+	return &guard{
+		port: strconv.Itoa(port), names: names,
+		token: sha256.Sum256([]byte(token)), hasToken: token != "", always: always,
+		cross: http.NewCrossOriginProtection(),
+	}
+}
+
+// check is the middleware.
+func (g *guard) check(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Content-Security-Policy", "default-src 'none'")
+		h.Set("Cache-Control", "no-store")
+		switch {
+		case !g.hostAllowed(r.Host):
+			fail(w, http.StatusForbidden, "host %q is not a name of this server", r.Host)
+		case !g.originAllowed(r.Header):
+			fail(w, http.StatusForbidden, "origin %q may not call this server", r.Header.Get("Origin"))
+		case g.cross.Check(r) != nil:
+			fail(w, http.StatusForbidden, "cross-origin requests are refused")
+		case g.always && !g.authorized(r):
+			unauthorized(w)
+		case hasBody(r) && !isJSON(r):
+			fail(w, http.StatusUnsupportedMediaType, "the body must be application/json")
+		default:
+			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// withToken guards routes that change something or run code.
+func (g *guard) withToken(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !g.authorized(r) {
+			unauthorized(w)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func unauthorized(w http.ResponseWriter) {
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	fail(w, http.StatusUnauthorized, "send the server's token: Authorization: Bearer TOKEN")
+}
+
+// authorized compares hashes, in constant time, so neither the token's length
+// nor its beginning shows in the answer's timing.
+func (g *guard) authorized(r *http.Request) bool {
+	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") || !g.hasToken {
+		return false
+	}
+	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
+	return subtle.ConstantTimeCompare(sum[:], g.token[:]) == 1
+}
+
+// hostAllowed takes loopback names and literals and the configured names, each
+// with our own port. A Host without a port means port 80 and is refused.
+func (g *guard) hostAllowed(hostport string) bool {
+	host, port, err := net.SplitHostPort(hostport)
+	if err != nil || port != g.port {
+		return false
+	}
+	return isLoopback(host) || slices.ContainsFunc(g.names, func(n string) bool { return strings.EqualFold(n, host) })
+}
+
+// originAllowed refuses every page but our own. A request without an Origin is
+// no page's, or a page's plain navigation, which CrossOriginProtection and the
+// Host check cover.
+func (g *guard) originAllowed(h http.Header) bool {
+	values := h.Values("Origin")
+	if len(values) == 0 {
+		return true
+	}
+	host, ok := strings.CutPrefix(values[0], "http://")
+	return len(values) == 1 && ok && g.hostAllowed(host)
+}
+
+// isLoopback knows the names and numbers that mean this machine.
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.Zone() == "" && a.IsLoopback() && !a.Is4In6()
+}
+
+func hasBody(r *http.Request) bool { return r.ContentLength != 0 }
+
+func isJSON(r *http.Request) bool {
+	t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && t == "application/json"
+}
+
+// recoverer turns a panic into a 500 with an id; the stack goes to the log
+// only.
+func (s *Server) recoverer(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			if v == http.ErrAbortHandler {
+				panic(v)
+			}
+			id := rand.Text()[:12]
+			s.opt.Log.Error("panic in a handler", slog.String("id", id), slog.Any("value", v), slog.String("stack", string(debug.Stack())))
+			fail(w, http.StatusInternalServerError, "internal error %s", id)
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
