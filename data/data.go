@@ -42,6 +42,10 @@ type Test struct {
 	Input  string // stdin, or for call-based tests one JSON value a line
 	Output string // expected stdout, or the JSON result of a call
 	Assert string // Python statements run after the program, in the same guest
+
+	// Wrapped marks an Output that is a list of one where the data set may mean
+	// the value inside it (APPS, TACO): the bare value is right, too.
+	Wrapped bool
 }
 
 // Limits bounds one test of a program. Zero fields mean the defaults.
