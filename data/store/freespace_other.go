@@ -1,0 +1,6 @@
+//go:build !unix
+
+package store
+
+// freeSpace is only known on Unix.
+func freeSpace(string) string { return "" }

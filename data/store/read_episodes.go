@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// Episodes lists the episodes of an iteration.
+func (db *DB) Episodes(ctx context.Context, run string, iteration int) ([]Episode, error) {
+	return collect(ctx, db.sql, func(rows *sql.Rows, e *Episode) error {
+		var reward sql.NullFloat64
+		err := rows.Scan(&e.Split, &e.Temperature, &e.Task, &e.Rollout, &reward, &e.Verdict, &e.Kept)
+		e.Reward, e.Rewarded = reward.Float64, reward.Valid
+		return err
+	}, `SELECT split, temperature, task, rollout, reward, verdict, kept FROM episodes
+		WHERE run = ? AND iteration = ? ORDER BY split, temperature, task, rollout`, run, iteration)
+}
+
+const callKey = "split, temperature, task, rollout, role, slot, turn"
+
+func (c *CallAt) into() []any {
+	return []any{&c.Split, &c.Temperature, &c.Task, &c.Rollout, &c.Role, &c.Slot, &c.Turn}
+}
+
+// Calls lists the logged model calls of an iteration. A call whose
+// log-probabilities were not finite has none.
+func (db *DB) Calls(ctx context.Context, run string, iteration int) ([]Call, error) {
+	return db.calls(ctx, "run = ? AND iteration = ?", run, iteration)
+}
+
+// CallsOf lists the logged model calls of one episode.
+func (db *DB) CallsOf(ctx context.Context, run string, iteration int, at At) ([]Call, error) {
+	return db.calls(ctx, "run = ? AND iteration = ? AND split = ? AND temperature = ? AND task = ? AND rollout = ?",
+		run, iteration, at.Split, at.Temperature, at.Task, at.Rollout)
+}
+
+func (db *DB) calls(ctx context.Context, where string, args ...any) ([]Call, error) {
+	return collect(ctx, db.sql, func(rows *sql.Rows, c *Call) error {
+		var prompt, ids, logprobs []byte
+		var advantage sql.NullFloat64
+		err := rows.Scan(append(c.into(), &prompt, &ids, &logprobs, &c.Text, &c.Tier, &c.Finish, &advantage)...)
+		if err != nil {
+			return err
+		}
+		c.Advantage = advantage.Float64
+		if c.PromptIDs, err = DecodeIDs(prompt); err == nil {
+			if c.IDs, err = DecodeIDs(ids); err == nil {
+				c.LogProbs, err = DecodeLogProbs(logprobs)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("call of task %s, rollout %d, role %s: %w", c.Task, c.Rollout, c.Role, err)
+		}
+		return nil
+	}, "SELECT "+callKey+", prompt_ids, ids, logprobs, text, tier, finish, advantage FROM calls WHERE "+where+
+		" ORDER BY split, temperature, task, rollout, turn, rowid", args...)
+}
+
+// Verdicts lists the verdicts of an iteration.
+func (db *DB) Verdicts(ctx context.Context, run string, iteration int) ([]Verdict, error) {
+	return collect(ctx, db.sql, func(rows *sql.Rows, v *Verdict) error {
+		var fuel int64
+		err := rows.Scan(append(v.into(), &v.Code, &v.Reason, &v.Passed, &v.Total, &fuel, &v.Cached)...)
+		v.Fuel = uint64(fuel)
+		return err
+	}, "SELECT "+callKey+", code, reason, passed, total, fuel, cached FROM verdicts WHERE run = ? AND iteration = ? ORDER BY "+
+		callKey, run, iteration)
+}
+
+// TestResults lists the logged test results of an iteration.
+func (db *DB) TestResults(ctx context.Context, run string, iteration int) ([]TestResult, error) {
+	return collect(ctx, db.sql, func(rows *sql.Rows, r *TestResult) error {
+		var fuel int64
+		err := rows.Scan(append(r.into(), &r.Test, &r.Code, &fuel, &r.Stdout, &r.Stderr, &r.Detail)...)
+		r.Fuel = uint64(fuel)
+		return err
+	}, "SELECT "+callKey+", test, code, fuel, stdout, stderr, detail FROM test_results WHERE run = ? AND iteration = ? ORDER BY "+
+		callKey+", test", run, iteration)
+}
