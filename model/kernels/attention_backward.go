@@ -1,0 +1,137 @@
+package kernels
+
+import "unsafe"
+
+// Backward computes the gradients of Forward: dq (overwritten, rows as q) and dk,
+// dv (added to; position j of a cache is row cache.Row+j, KVHeads·HeadDim values,
+// stride ldkv), from dout, the forward's out, q and stats. Each dk and dv is one
+// chain over spans in order, heads of the group, then query rows in order. Spans
+// that share a prefix, and the span that owns it, must stand next to each other.
+func (a Attention) Backward(p *Pool, dq []float32, lddq int, dk, dv []float32, ldkv int, dout []float32, lddo int,
+	out []float32, ldo int, q []float32, ldq int, spans []Span, stats *Stats, scratch *Scratch) {
+	items := scratch.cut(spans, a, true)
+	scratch.room(p.Workers())
+	b := attentionBack{a, dq, dk, dv, dout, out, q, lddq, ldkv, lddo, ldo, ldq, stats}
+	work := func(w, i int) {
+		it := &items[i]
+		ws := &scratch.worker[w]
+		var last *KVCache
+		for s := it.span; s < it.r1; s++ {
+			if pre := spans[s].Prefix; pre != nil && pre != last {
+				b.unpack(pre, it.head, ws, 1)
+				last = pre
+			}
+			b.span(&spans[s], it.head, ws)
+		}
+	}
+	p.weighed(len(items), 3*scratch.flops, work)
+}
+
+// attentionBack carries the operands of one Backward.
+type attentionBack struct {
+	Attention
+	dq, dk, dv, dout, out, q   []float32
+	lddq, ldkv, lddo, ldo, ldq int
+	stats                      *Stats
+}
+
+// unpack writes the other orientation of a cache's keys (rows) and values (panels)
+// for one key-value head into buffers 2·slot and 2·slot+1.
+func (b *attentionBack) unpack(c *KVCache, kv int, w *workerScratch, slot int) {
+	d, n := b.HeadDim, panels(c.Len)*panel
+	rows, cols := w.floats(2*slot, c.Len*d), w.floats(2*slot+1, n*d)
+	k, v := c.K[kv*c.Cap*d:], c.V[kv*c.Cap*d:]
+	for j := range c.Len {
+		from := k[j/panel*d*panel+j%panel:]
+		for i := range d {
+			rows[j*d+i] = from[i*panel]
+		}
+		to := cols[j/panel*d*panel+j%panel:]
+		for i, x := range v[j*d:][:d] {
+			to[i*panel] = x
+		}
+	}
+	if c.Len < n {
+		b.zeroTail(cols, c.Len, n)
+	}
+}
+
+// zeroTail clears the columns [from, to) of the last panel.
+func (b *attentionBack) zeroTail(cols []float32, from, to int) {
+	last := cols[(to-panel)*b.HeadDim:]
+	for i := range b.HeadDim {
+		clear(last[i*panel+from%panel:][:to-from])
+	}
+}
+
+// span adds the gradients of one span under one key-value head.
+func (b *attentionBack) span(s *Span, kv int, w *workerScratch) {
+	b.unpack(s.Own, kv, w, 0)
+	group := b.Heads / b.KVHeads
+	for h := kv * group; h < (kv+1)*group; h++ {
+		for r := 0; r < s.Rows; r += attentionRows {
+			b.rows(s, h, kv, r, min(r+attentionRows, s.Rows), w)
+		}
+	}
+}
+
+// rows handles query rows [r0, r1) of one head.
+func (b *attentionBack) rows(s *Span, h, kv, r0, r1 int, w *workerScratch) {
+	d, n, rows := b.HeadDim, s.shared(), r1-r0
+	first := s.Own.Len - s.Rows + r0
+	total := n + first + rows
+	ld := (total + panel - 1) &^ (panel - 1)
+	p, g := w.floats(4, rows*ld), w.floats(5, rows*ld)
+	row := s.Row + r0
+	q, do, o := b.q[row*b.ldq+h*d:], b.dout[row*b.lddo+h*d:], b.out[row*b.ldo+h*d:]
+	b.scores(p, ld, q, b.ldq, rows, s, kv, total)
+	if n > 0 {
+		product(g, ld, do, b.lddo, rows, w.buf[3], n, d)
+	}
+	product(g[n:], ld, do, b.lddo, rows, w.buf[1], total-n, d)
+	for r := range rows {
+		seen := n + first + r + 1
+		at := (row+r)*b.Heads + h
+		delta := Dot(do[r*b.lddo:][:d], o[r*b.ldo:][:d])
+		pr, gr := p[r*ld:][:total], g[r*ld:][:total]
+		rowSoftmaxBack(pr[:seen], gr[:seen], b.Scale, b.stats.Max[at], b.stats.Inv[at], delta)
+		clear(pr[seen:])
+		clear(gr[seen:])
+	}
+	dq := b.dq[row*b.lddq+h*d:]
+	if n > 0 {
+		b.times(dq, b.lddq, g, ld, rows, w.buf[2], n, false)
+		b.outer(b.dv, s.Prefix.Row, kv, p, ld, do, b.lddo, rows, n)
+		b.outer(b.dk, s.Prefix.Row, kv, g, ld, q, b.ldq, rows, n)
+	}
+	b.times(dq, b.lddq, g[n:], ld, rows, w.buf[0], total-n, n > 0)
+	b.outer(b.dv, s.Own.Row, kv, p[n:], ld, do, b.lddo, rows, total-n)
+	b.outer(b.dk, s.Own.Row, kv, g[n:], ld, q, b.ldq, rows, total-n)
+}
+
+// product is c[rows, n] = x·B with B in panels, k deep.
+func product(c []float32, ldc int, x []float32, ldx, rows int, b []float32, n, k int) {
+	g := gemmRun{
+		m: rows, n: n, k: k, packed: true, ldb: 4 * panel, ldy: 4 * ldc, ldx: 4 * ldx,
+		y: unsafe.Pointer(&c[0]), x: unsafe.Pointer(&x[0]), b: unsafe.Pointer(&b[:1][0]),
+	}
+	g.block(0, rows, 0, n)
+}
+
+// times is dq (+)= dS·K with K in rows.
+func (b *attentionBack) times(dq []float32, lddq int, g []float32, ld, rows int, k []float32, n int, acc bool) {
+	r := gemmRun{
+		m: rows, n: b.HeadDim, k: n, ldb: 4 * b.HeadDim, acc: acc, ldy: 4 * lddq, ldx: 4 * ld,
+		y: unsafe.Pointer(&dq[0]), x: unsafe.Pointer(&g[0]), b: unsafe.Pointer(&k[:1][0]),
+	}
+	r.block(0, rows, 0, b.HeadDim)
+}
+
+// outer adds Pᵀ·X to the gradient rows of n cache positions.
+func (b *attentionBack) outer(dst []float32, row, kv int, p []float32, ld int, x []float32, ldx, rows, n int) {
+	r := gemmRun{
+		tn: true, acc: true, m: n, n: b.HeadDim, k: rows, ldb: 4 * ldx, ldy: 4 * b.ldkv, ldx: 4 * ld,
+		y: unsafe.Pointer(&dst[row*b.ldkv+kv*b.HeadDim]), x: unsafe.Pointer(&p[0]), b: unsafe.Pointer(&x[0]),
+	}
+	r.block(0, n, 0, b.HeadDim)
+}

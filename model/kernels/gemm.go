@@ -1,0 +1,183 @@
+package kernels
+
+import "unsafe"
+
+// serialFlops is the size of a product below which waking workers costs more
+// than it brings.
+const serialFlops = 1 << 20
+
+// Blocking of products: rows of x and summed indices that stay in the second
+// level cache while a panel of weights passes.
+const (
+	blockRows = 112
+	blockK    = 1024
+)
+
+// gemmRun is one product in hand: y[m, n] (+)= x·B, cut into items of row ranges
+// times column ranges.
+type gemmRun struct {
+	tn       bool // the left operand is transposed: GradW
+	acc      bool
+	m, n, k  int
+	y, x     unsafe.Pointer
+	ldy, ldx int // in bytes
+	b        unsafe.Pointer
+	ldb      int // bytes between rows of b, when b isn't packed
+	bf16     bool
+	packed   bool
+	rowStep  int
+	rowItems int
+	colStep  int
+}
+
+// MatMul computes y[m, N] = x[m, K]·Wᵀ, or adds it to y if acc is set.
+func (p *Pool) MatMul(y []float32, ldy int, x []float32, ldx, m int, w *Matrix, acc bool) {
+	p.product(y, ldy, x, ldx, m, &w.w, acc)
+}
+
+// MatMulT computes dx[m, K] = dy[m, N]·W, or adds it to dx if acc is set.
+func (p *Pool) MatMulT(dx []float32, lddx int, dy []float32, lddy, m int, w *Matrix, acc bool) {
+	p.product(dx, lddx, dy, lddy, m, w.transposed(), acc)
+}
+
+// GradW adds dyᵀ·x to dw: dw[n, k] += Σ_r dy[r, n]·x[r, k], rows r = 0 … m-1 in
+// order. dw is dense.
+func (p *Pool) GradW(dw []float32, dy []float32, lddy int, x []float32, ldx, m, n, k int) {
+	if m == 0 || n == 0 || k == 0 {
+		return
+	}
+	checkRows("GradW: dw", len(dw), k, n, k)
+	checkRows("GradW: dy", len(dy), lddy, m, n)
+	checkRows("GradW: x", len(x), ldx, m, k)
+	p.run(gemmRun{
+		tn: true, acc: true, m: n, n: k, k: m,
+		y: unsafe.Pointer(unsafe.SliceData(dw)), ldy: 4 * k,
+		x: unsafe.Pointer(unsafe.SliceData(dy)), ldx: 4 * lddy,
+		b: unsafe.Pointer(unsafe.SliceData(x)), ldb: 4 * ldx,
+	})
+}
+
+func (p *Pool) product(y []float32, ldy int, x []float32, ldx, m int, w *operand, acc bool) {
+	if m == 0 || w.n == 0 {
+		return
+	}
+	checkRows("product: output", len(y), ldy, m, w.n)
+	checkRows("product: input", len(x), ldx, m, w.k)
+	g := gemmRun{
+		acc: acc, m: m, n: w.n, k: w.k,
+		y: unsafe.Pointer(unsafe.SliceData(y)), ldy: 4 * ldy,
+		x: unsafe.Pointer(unsafe.SliceData(x)), ldx: 4 * ldx,
+		packed: true, bf16: w.h != nil, ldb: 4 * panel,
+		b: unsafe.Pointer(unsafe.SliceData(w.f)),
+	}
+	if g.bf16 {
+		g.b = unsafe.Pointer(unsafe.SliceData(w.h))
+	}
+	p.run(g)
+}
+
+// run cuts the product into items and runs them. Items never share an output,
+// and each output is one chain whatever the cut.
+func (p *Pool) run(g gemmRun) {
+	workers := p.Workers()
+	if workers == 1 || 2*g.m*g.n*g.k < serialFlops {
+		g.block(0, g.m, 0, g.n)
+		return
+	}
+	cols := panels(g.n)
+	tile := tileShapes[active].rows
+	rowItems, colItems := 1, min(cols, workers)
+	if cols < 2*workers && g.m >= 2*workers*tile { // few panels, many rows
+		rowItems, colItems = workers, 1
+	}
+	g.rowItems = rowItems
+	g.rowStep = (g.m + rowItems - 1) / rowItems
+	g.colStep = (cols + colItems - 1) / colItems * panel
+	p.mu.Lock()
+	p.gemm = g
+	p.start(rowItems*colItems, p.runGemm)
+	p.gemm = gemmRun{}
+	p.mu.Unlock()
+}
+
+// item runs item i of a cut product.
+func (g *gemmRun) item(i int) {
+	r, c := i%g.rowItems*g.rowStep, i/g.rowItems*g.colStep
+	if r < g.m && c < g.n {
+		g.block(r, min(r+g.rowStep, g.m), c, min(c+g.colStep, g.n))
+	}
+}
+
+// block computes rows [r0, r1) and columns [c0, c1); c0 is at a panel's start.
+func (g *gemmRun) block(r0, r1, c0, c1 int) {
+	shape := tileShapes[active]
+	height := shape.rows
+	if g.bf16 {
+		height = shape.rows16
+	}
+	for rb := r0; rb < r1; {
+		re := r1
+		if r1-rb > blockRows*3/2 {
+			re = rb + blockRows/height*height
+		}
+		acc := g.acc
+		for k0 := 0; k0 < g.k; k0 += blockK {
+			g.columns(rb, re, c0, c1, k0, min(blockK, g.k-k0), height, shape.cols, acc)
+			acc = true
+		}
+		rb = re
+	}
+}
+
+// columns runs over the column tiles of one block of rows and summed indices.
+func (g *gemmRun) columns(r0, r1, c0, c1, k0, kc, height, cols int, acc bool) {
+	t := tile{k: kc, lda: g.ldx, ldb: g.ldb, ldc: g.ldy, acc: acc}
+	for c := c0; c < c1; {
+		width := min(cols, c1-c)
+		if cols > 16 && width < cols {
+			width = min(16, width)
+		}
+		var b unsafe.Pointer
+		switch {
+		case !g.packed:
+			b = unsafe.Add(g.b, k0*g.ldb+c*4)
+		case g.bf16:
+			b = unsafe.Add(g.b, (c/panel*((g.k+1)/2)+k0/2)*4*panel+c%panel*4)
+		default:
+			b = unsafe.Add(g.b, (c/panel*g.k+k0)*4*panel+c%panel*4)
+		}
+		g.rows(t, b, r0, r1, c, width, k0, height)
+		c += width
+	}
+}
+
+// rows runs over the row tiles under one column tile. Heights are balanced, so
+// that the last tile isn't a thin one.
+func (g *gemmRun) rows(t tile, b unsafe.Pointer, r0, r1, c, width, k0, height int) {
+	n := (r1 - r0 + height - 1) / height
+	base, extra := (r1-r0)/n, (r1-r0)%n
+	for r := r0; r < r1; {
+		h := base
+		if extra > 0 {
+			h++
+			extra--
+		}
+		y := unsafe.Add(g.y, r*g.ldy+c*4)
+		switch {
+		case g.tn:
+			tileTN(h, width, t, unsafe.Add(g.x, k0*g.ldx+r*4), b, y)
+		case g.bf16:
+			tileW16(h, width, t, unsafe.Add(g.x, r*g.ldx+k0*4), b, y)
+		default:
+			tileNN(h, width, t, unsafe.Add(g.x, r*g.ldx+k0*4), b, y)
+		}
+		r += h
+	}
+}
+
+// tile describes one micro-kernel call: k steps, strides in bytes. acc starts the
+// chains from C instead of zero.
+type tile struct {
+	k, lda, ldb, ldc int
+	acc              bool
+}

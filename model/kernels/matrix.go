@@ -1,0 +1,173 @@
+package kernels
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+)
+
+// panel is the number of output columns packed side by side.
+const panel = 32
+
+// Matrix is a weight W of shape [N, K], packed for products with W (x·Wᵀ) and,
+// made on first demand, for products with its transpose (dy·W). Panel j holds
+// the columns 32j … 32j+31 of the output, zeros beyond N:
+//
+//	float32:  [ceil(N/32)][K][32]
+//	bfloat16: [ceil(N/32)][ceil(K/2)][32][2], pairs of neighbouring k
+type Matrix struct {
+	N, K int
+	bf16 bool
+	w    operand // for x·Wᵀ
+	once sync.Once
+	wt   operand // for dy·W; of no use before once
+	made bool
+}
+
+// operand is one packed orientation, n outputs by k summed indices.
+type operand struct {
+	n, k int
+	f    []float32
+	h    []uint16
+}
+
+// PackF32 packs a float32 weight of shape [n, k].
+func PackF32(w []float32, n, k int) *Matrix {
+	checkLen("weight", len(w), n*k)
+	m := &Matrix{N: n, K: k, w: operand{n: n, k: k, f: alignedF32(panels(n) * k * panel)}}
+	m.Repack(w)
+	return m
+}
+
+// PackBF16 packs a bfloat16 weight of shape [n, k].
+func PackBF16(w []uint16, n, k int) *Matrix {
+	checkLen("weight", len(w), n*k)
+	m := &Matrix{N: n, K: k, bf16: true}
+	m.w = packPairs(n, k, func(c, i int) uint16 { return w[c*k+i] })
+	return m
+}
+
+// Repack takes new values of the same shape into the same memory.
+// The matrix must hold float32 and not be in use.
+func (m *Matrix) Repack(w []float32) {
+	if m.bf16 {
+		panic("kernels: Repack of a bfloat16 matrix")
+	}
+	checkLen("weight", len(w), m.N*m.K)
+	packRows(m.w.f, w, m.N, m.K)
+	if m.made {
+		packColumns(m.wt.f, w, m.N, m.K)
+	}
+}
+
+// BF16 tells whether the weights are stored as bfloat16.
+func (m *Matrix) BF16() bool { return m.bf16 }
+
+// Bytes is the memory the packed orientations take now.
+func (m *Matrix) Bytes() int {
+	return 4*(len(m.w.f)+len(m.wt.f)) + 2*(len(m.w.h)+len(m.wt.h))
+}
+
+// Row copies row n of W (K values) to dst: an embedding look-up in a tied head.
+func (m *Matrix) Row(dst []float32, n int) {
+	checkLen("row", len(dst), m.K)
+	for i := range m.K {
+		dst[i] = m.at(n, i)
+	}
+}
+
+func (m *Matrix) at(n, k int) float32 {
+	j, c := n/panel, n%panel
+	if m.bf16 {
+		return FromBF16(m.w.h[((j*((m.K+1)/2)+k/2)*panel+c)*2+k&1])
+	}
+	return m.w.f[(j*m.K+k)*panel+c]
+}
+
+// transposed returns the operand for dy·W.
+func (m *Matrix) transposed() *operand {
+	m.once.Do(func() {
+		if m.bf16 {
+			pairs := (m.K + 1) / 2
+			m.wt = packPairs(m.K, m.N, func(c, i int) uint16 {
+				return m.w.h[((i/panel*pairs+c/2)*panel+i%panel)*2+c&1]
+			})
+		} else {
+			m.wt = operand{n: m.K, k: m.N, f: alignedF32(panels(m.K) * m.N * panel)}
+			for j := range panels(m.K) {
+				for n := range m.N {
+					d := m.wt.f[(j*m.N+n)*panel:][:panel]
+					for c := range min(panel, m.K-j*panel) {
+						d[c] = m.at(n, j*panel+c)
+					}
+				}
+			}
+		}
+		m.made = true
+	})
+	return &m.wt
+}
+
+func panels(n int) int { return (n + panel - 1) / panel }
+
+// packRows packs w [n, k] for x·Wᵀ: columns of the output are rows of w.
+func packRows(dst, w []float32, n, k int) {
+	for j := range panels(n) {
+		p := dst[j*k*panel:][:k*panel]
+		for c := range min(panel, n-j*panel) {
+			row := w[(j*panel+c)*k:][:k]
+			for i, v := range row {
+				p[i*panel+c] = v
+			}
+		}
+	}
+}
+
+// packColumns packs w [n, k] for dy·W: columns of the output are columns of w.
+func packColumns(dst, w []float32, n, k int) {
+	for j := range panels(k) {
+		width := min(panel, k-j*panel)
+		for i := range n {
+			copy(dst[(j*n+i)*panel:][:width], w[i*k+j*panel:][:width])
+		}
+	}
+}
+
+// packPairs packs bfloat16 values at(column, k) with zeros beyond n and k.
+func packPairs(n, k int, at func(c, i int) uint16) operand {
+	pairs := (k + 1) / 2
+	o := operand{n: n, k: k, h: alignedU16(panels(n) * pairs * panel * 2)}
+	for c := range n {
+		p := o.h[c/panel*pairs*panel*2+c%panel*2:]
+		for i := range k {
+			p[i/2*panel*2+i&1] = at(c, i)
+		}
+	}
+	return o
+}
+
+// alignedF32 returns n zeros that start on a cache line.
+func alignedF32(n int) []float32 {
+	b := make([]float32, n+15)
+	off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b)))>>2) & 15
+	return b[off : off+n : off+n]
+}
+
+func alignedU16(n int) []uint16 {
+	b := make([]uint16, n+31)
+	off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b)))>>1) & 31
+	return b[off : off+n : off+n]
+}
+
+func checkLen(what string, got, want int) {
+	if got < want {
+		panic(fmt.Sprintf("kernels: %s holds %d values, %d needed", what, got, want))
+	}
+}
+
+// checkRows verifies that rows of n values with stride ld lie in a slice.
+func checkRows(what string, length, ld, rows, n int) {
+	if rows > 0 && n > 0 && (ld < n || length < (rows-1)*ld+n) {
+		panic(fmt.Sprintf("kernels: %s: %d rows of %d with stride %d don't fit %d values", what, rows, n, ld, length))
+	}
+}

@@ -1,0 +1,104 @@
+package kernels
+
+import "math"
+
+func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
+
+// Dot returns x·y over the length of x, in sixteen lanes.
+func Dot(x, y []float32) float32 {
+	var s [16]float32
+	rowDot(&s, x, y[:len(x)])
+	return foldLanes(&s)
+}
+
+// sumBlock is the number of squares summed in float32 before float64 takes over.
+const sumBlock = 4096
+
+// SumSquares returns Σ x², in lanes over blocks of 4096 whose sums are added in
+// float64: a gradient norm stays exact to float32 whatever the length.
+func SumSquares(x []float32) float64 {
+	var sum float64
+	for len(x) > 0 {
+		n := min(sumBlock, len(x))
+		sum += float64(Dot(x[:n], x[:n]))
+		x = x[n:]
+	}
+	return sum
+}
+
+// Norm2 returns the Euclidean norm of x.
+func Norm2(x []float32) float64 { return math.Sqrt(SumSquares(x)) }
+
+// Axpy adds a·x to y over the length of y.
+func Axpy(y []float32, a float32, x []float32) { rowAxpy(y, a, x[:len(y)]) }
+
+// Add adds x to y over the length of y.
+func Add(y, x []float32) { rowAdd(y, x[:len(y)]) }
+
+// Scale sets y = a·x over the length of y; a zero comes out positive. y may be x.
+func Scale(y []float32, a float32, x []float32) { rowScale(y, a, x[:len(y)]) }
+
+// Max returns the largest element of x, which isn't empty.
+func Max(x []float32) float32 { return rowMax(x) }
+
+// ExpRow sets y[i] = exp(x[i]·scale - m) over the length of y and returns their
+// sum in lane order. y may be x.
+func ExpRow(y, x []float32, scale, m float32) float32 {
+	var s [16]float32
+	rowExpSum(&s, y, x[:len(y)], scale, m)
+	return foldLanes(&s)
+}
+
+// Softmax sets y to the softmax of x·scale, scale > 0. y may be x.
+func Softmax(y, x []float32, scale float32) {
+	if len(y) == 0 {
+		return
+	}
+	x = x[:len(y)]
+	sum := ExpRow(y, x, scale, float32(rowMax(x)*scale))
+	rowScale(y, 1/sum, y)
+}
+
+// AdamW is one step of AdamW as PyTorch computes it, for the step numbered from 1.
+type AdamW struct {
+	LR, Beta1, Beta2, Eps, WeightDecay float64
+	Step                               int
+	// GradScale multiplies every gradient first (clipping); 0 means 1.
+	GradScale float32
+}
+
+// AdamW updates the parameters p and the moments m and v with the gradient g.
+// All have the same length.
+func (p *Pool) AdamW(param, grad, m, v []float32, a AdamW) {
+	r := adamRates{
+		keep: float32(1 - a.LR*a.WeightDecay),
+		b1:   float32(a.Beta1), c1: float32(1 - a.Beta1),
+		b2: float32(a.Beta2), c2: float32(1 - a.Beta2),
+		root: float32(1 / math.Sqrt(1-math.Pow(a.Beta2, float64(a.Step)))), eps: float32(a.Eps),
+		step:   float32(a.LR / (1 - math.Pow(a.Beta1, float64(a.Step)))),
+		gscale: a.GradScale,
+	}
+	if r.gscale == 0 {
+		r.gscale = 1
+	}
+	n := len(param)
+	grad, m, v = grad[:n], m[:n], v[:n]
+	p.spread(n, 1<<14, func(_, i, j int) { rowAdam(param[i:j], grad[i:j], m[i:j], v[i:j], &r) })
+}
+
+// spread runs f over [0, n) in ranges of at least grain; on the caller alone when
+// there is only one.
+func (p *Pool) spread(n, grain int, f func(worker, i, j int)) {
+	parts := min(p.Workers(), n/max(grain, 1))
+	if parts <= 1 {
+		if n > 0 {
+			f(0, 0, n)
+		}
+		return
+	}
+	step := (n/parts + 15) &^ 15
+	if grain < 16 {
+		step = (n + parts - 1) / parts
+	}
+	p.Run((n+step-1)/step, func(w, i int) { f(w, i*step, min((i+1)*step, n)) })
+}

@@ -1,0 +1,164 @@
+package kernels
+
+// Row kernels: the inner loops over one row, in portable Go. Slices of one call
+// have the length of the first, lanes arrays carry sums on from call to call.
+// Products that must round before a sum are converted, because Go may fuse them
+// on some architectures.
+
+// dotGeneric adds x·y to the lanes.
+func dotGeneric(s *[16]float32, x, y []float32) {
+	for i, v := range x {
+		s[i&15] = fma(v, y[i], s[i&15])
+	}
+}
+
+// dot3Generic adds Σ (a·b)·c to the lanes.
+func dot3Generic(s *[16]float32, a, b, c []float32) {
+	for i, v := range a {
+		s[i&15] = fma(float32(v*b[i]), c[i], s[i&15])
+	}
+}
+
+// axpyGeneric is y += a·x.
+func axpyGeneric(y []float32, a float32, x []float32) {
+	for i := range y {
+		y[i] = fma(a, x[i], y[i])
+	}
+}
+
+// scaleGeneric is y = a·x + 0, which turns a negative zero into a positive one.
+func scaleGeneric(y []float32, a float32, x []float32) {
+	for i := range y {
+		y[i] = float32(a*x[i]) + 0
+	}
+}
+
+// addGeneric is y += x.
+func addGeneric(y, x []float32) {
+	for i := range y {
+		y[i] += x[i]
+	}
+}
+
+// normGeneric is y = (x·inv)·w.
+func normGeneric(y, x, w []float32, inv float32) {
+	for i := range y {
+		y[i] = float32(x[i]*inv) * w[i]
+	}
+}
+
+// normBackGeneric is dx += inv·(dy·w - (x·inv)·c).
+func normBackGeneric(dx, dy, x, w []float32, inv, c float32) {
+	for i := range dx {
+		u := fma(-float32(x[i]*inv), c, float32(dy[i]*w[i]))
+		dx[i] = fma(inv, u, dx[i])
+	}
+}
+
+// normGradGeneric is dw += dy·(x·inv).
+func normGradGeneric(dw, dy, x []float32, inv float32) {
+	for i := range dw {
+		dw[i] = fma(dy[i], float32(x[i]*inv), dw[i])
+	}
+}
+
+// rotateGeneric rotates the pairs (a, b) by the angle of (cos, sign·sin).
+func rotateGeneric(a, b, cos, sin []float32, sign float32) {
+	for i := range a {
+		s := float32(sin[i] * sign)
+		x, y := a[i], b[i]
+		a[i] = fma(x, cos[i], -float32(y*s))
+		b[i] = fma(y, cos[i], float32(x*s))
+	}
+}
+
+// sigmoid is 1 / (1 + exp(-x)).
+func sigmoid(x float32) float32 { return 1 / (1 + Exp(-x)) }
+
+// gateGeneric is y = (g·sigmoid(g))·u.
+func gateGeneric(y, g, u []float32) {
+	for i := range y {
+		y[i] = float32(g[i]*sigmoid(g[i])) * u[i]
+	}
+}
+
+// gateBackGeneric is du = dy·silu(g), dg = dy·u·silu'(g), where
+// silu'(g) = s·(1 + g·(1-s)).
+func gateBackGeneric(dg, du, dy, g, u []float32) {
+	for i := range dg {
+		s := sigmoid(g[i])
+		d := dy[i]
+		slope := s * fma(g[i], 1-s, 1)
+		du[i] = d * float32(g[i]*s)
+		dg[i] = float32(d*u[i]) * slope
+	}
+}
+
+// maxGeneric is the largest element; x isn't empty.
+func maxGeneric(x []float32) float32 {
+	m := x[0]
+	for _, v := range x[1:] {
+		m = max(m, v)
+	}
+	return m
+}
+
+// expSumGeneric is y = exp(x·scale - m), added to the lanes as well. y may be x.
+func expSumGeneric(s *[16]float32, y, x []float32, scale, m float32) {
+	for i := range y {
+		e := Exp(float32(x[i]*scale) - m)
+		y[i] = e
+		s[i&15] += e
+	}
+}
+
+// entropyGeneric adds e = exp(d) to s and e·d to t, with d = x·scale - m.
+func entropyGeneric(s, t *[16]float32, x []float32, scale, m float32) {
+	for i, v := range x {
+		d := float32(v*scale) - m
+		e := Exp(d)
+		s[i&15] += e
+		t[i&15] = fma(e, d, t[i&15])
+	}
+}
+
+// headBackGeneric replaces logits by their gradients without the target's own
+// term: x = (exp(d)·inv)·(b·d + a), with d = x·scale - m.
+func headBackGeneric(x []float32, scale, m, inv, a, b float32) {
+	for i, v := range x {
+		d := float32(v*scale) - m
+		x[i] = float32(Exp(d)*inv) * fma(d, b, a)
+	}
+}
+
+// softmaxBackGeneric turns scores into probabilities, s = exp(s·scale - m)·inv,
+// and their gradients into those of the unscaled scores: g = (s·(g - d))·scale.
+func softmaxBackGeneric(s, g []float32, scale, m, inv, d float32) {
+	for i, v := range s {
+		p := Exp(float32(v*scale)-m) * inv
+		s[i] = p
+		g[i] = float32(p*(g[i]-d)) * scale
+	}
+}
+
+// adamRates are the scalars of one AdamW step.
+type adamRates struct {
+	keep      float32 // 1 - lr·weight decay
+	b1, c1    float32 // beta1, 1-beta1
+	b2, c2    float32
+	root, eps float32 // 1/sqrt(1-beta2^t)
+	step      float32 // lr/(1-beta1^t)
+	gscale    float32 // factor on the gradient, for clipping
+}
+
+// adamGeneric is one AdamW step.
+func adamGeneric(p, g, m, v []float32, r *adamRates) {
+	for i := range p {
+		d := float32(g[i] * r.gscale)
+		mi := fma(r.c1, d-m[i], m[i])
+		vi := fma(float32(r.c2*d), d, float32(r.b2*v[i]))
+		m[i], v[i] = mi, vi
+		den := float32(sqrt(vi)*r.root) + r.eps
+		p[i] = fma(-r.step, mi/den, float32(p[i]*r.keep))
+	}
+}

@@ -1,0 +1,29 @@
+package kernels
+
+func rowDot(s *[16]float32, x, y []float32)            { dotGeneric(s, x, y) }
+func rowDot3(s *[16]float32, a, b, c []float32)        { dot3Generic(s, a, b, c) }
+func rowAxpy(y []float32, a float32, x []float32)      { axpyGeneric(y, a, x) }
+func rowScale(y []float32, a float32, x []float32)     { scaleGeneric(y, a, x) }
+func rowAdd(y, x []float32)                            { addGeneric(y, x) }
+func rowNorm(y, x, w []float32, inv float32)           { normGeneric(y, x, w, inv) }
+func rowNormGrad(dw, dy, x []float32, inv float32)     { normGradGeneric(dw, dy, x, inv) }
+func rowRotate(a, b, cos, sin []float32, sign float32) { rotateGeneric(a, b, cos, sin, sign) }
+func rowGate(y, g, u []float32)                        { gateGeneric(y, g, u) }
+func rowGateBack(dg, du, dy, g, u []float32)           { gateBackGeneric(dg, du, dy, g, u) }
+func rowMax(x []float32) float32                       { return maxGeneric(x) }
+func rowAdam(p, g, m, v []float32, r *adamRates)       { adamGeneric(p, g, m, v, r) }
+func rowHeadBack(x []float32, scale, m, inv, a, b float32) {
+	headBackGeneric(x, scale, m, inv, a, b)
+}
+func rowNormBack(dx, dy, x, w []float32, inv, c float32) {
+	normBackGeneric(dx, dy, x, w, inv, c)
+}
+func rowExpSum(s *[16]float32, y, x []float32, scale, m float32) {
+	expSumGeneric(s, y, x, scale, m)
+}
+func rowEntropy(s, t *[16]float32, x []float32, scale, m float32) {
+	entropyGeneric(s, t, x, scale, m)
+}
+func rowSoftmaxBack(s, g []float32, scale, m, inv, d float32) {
+	softmaxBackGeneric(s, g, scale, m, inv, d)
+}
