@@ -15,6 +15,7 @@ import (
 
 // cli is the table of subcommands.
 type cli struct {
+	Serve   serveCmd   `cmd:"" help:"Serve the status of runs over HTTP on this machine."`
 	Version versionCmd `cmd:"" help:"Show version, commit, toolchain, kernels, SQLite and guest."`
 
 	CacheDir string `name:"cache" env:"TROUPE_CACHE" placeholder:"DIR" help:"Folder for the Python guest, compiled code and base models (default: the user's cache folder)."`
