@@ -1,6 +1,9 @@
 package mathans
 
-import "math/big"
+import (
+	"math/big"
+	"strings"
+)
 
 // compare decides between two answers that are already cut out.
 func compare(gold, answer string, opt Options) Result {
@@ -22,11 +25,34 @@ func compare(gold, answer string, opt Options) Result {
 			return Result{Outcome: Unequal, Rule: "rational"}
 		}
 	}
+	if v := decimalComma(gold, g, gok, answer, a, aok); v != nil {
+		return *v
+	}
 	if fold(gold) == fold(answer) {
 		return Result{Outcome: Equal, Rule: "text"}
 	}
-	return Result{Outcome: Unequal, Rule: "text"}
+	return judge(gold, answer, opt)
 }
+
+// judge reads both answers and compares their values.
+func judge(gold, answer string, opt Options) Result {
+	if ok, decided := choice(gold, answer); decided {
+		return Result{Outcome: outcomes[verdictOf(ok)], Rule: "choice"}
+	}
+	g, gerr := parse(gold)
+	a, aerr := parse(answer)
+	if gerr != nil || aerr != nil {
+		return Result{Outcome: Unequal, Rule: "text"}
+	}
+	c := &comparer{bud: &budget{left: fullBudget}, opt: opt}
+	v := c.equal(finish(g), finish(a))
+	if c.bud.left < 0 && v != yes {
+		return Result{Outcome: Undecided, Rule: "work budget"}
+	}
+	return Result{Outcome: outcomes[v], Rule: c.rule}
+}
+
+var outcomes = map[verdict]Outcome{yes: Equal, no: Unequal, unknown: Undecided}
 
 // readRational reads a literal or a fraction of two.
 func readRational(s string) (*big.Rat, bool) {
@@ -36,8 +62,82 @@ func readRational(s string) (*big.Rat, bool) {
 	return nil, false
 }
 
+// decimalComma reads "2,74" as a decimal where the other side is one.
+func decimalComma(gold string, g literal, gok bool, answer string, a literal, aok bool) *Result {
+	if gok == aok {
+		return nil
+	}
+	point := func(s string, digits int) (literal, bool) {
+		i := strings.IndexByte(s, ',')
+		if i < 0 || len(s)-i-1 < digits {
+			return literal{}, false
+		}
+		return readLiteral(s[:i] + "." + s[i+1:])
+	}
+	var ok bool
+	switch {
+	case gok && !g.integer():
+		a, ok = point(answer, 1)
+	case aok && !a.integer():
+		g, ok = point(gold, 2)
+	}
+	if !ok {
+		return nil
+	}
+	return &Result{Outcome: outcomes[verdictOf(g == a)], Rule: "decimal comma"}
+}
+
+// choice compares a gold that is one letter with an answer such as "(C)",
+// "C. 12" or "\text{C}".
+func choice(gold, answer string) (equal, decided bool) {
+	g := choiceLetter(gold)
+	if g == 0 {
+		return false, false
+	}
+	if a := choiceLetter(answer); a != 0 {
+		if bracketed := strings.ContainsAny(gold+answer, "({"); bracketed && g|0x20 <= 'h' {
+			return g|0x20 == a|0x20, true
+		}
+		return g == a, true
+	}
+	s := strings.TrimLeft(strings.NewReplacer(`\text{`, "", `\textbf{`, "", `\mathrm{`, "", `{`, "").Replace(answer), " (")
+	if len(s) > 2 && s[0] == g && (s[1] == ')' || s[1] == '.' || s[1] == ':') && g >= 'A' && g <= 'H' {
+		return true, true
+	}
+	return false, false
+}
+
+// choiceLetter gives the letter of an answer that is one letter in wrappers.
+func choiceLetter(s string) byte {
+	if len(s) > 24 {
+		return 0
+	}
+	s = choiceWrappers.Replace(s)
+	if len(s) == 1 && isLetter(s[0]) {
+		return s[0]
+	}
+	return 0
+}
+
+var choiceWrappers = strings.NewReplacer(`\text`, "", `\mathrm`, "", `\textbf`, "", `\mathbf`, "", `\mbox`, "", `\textnormal`, "", `\left`, "", `\right`, "",
+	"(", "", ")", "", "{", "", "}", "", " ", "", ".", "", `\`, "", "*", "", "$", "")
+
 // bareValue reports whether a short text is a value and not prose.
 func bareValue(s string) bool {
-	_, ok := readRational(clean(s))
-	return ok
+	s = clean(s)
+	if choiceLetter(s) != 0 {
+		return true
+	}
+	n, err := parse(s)
+	return err == nil && !n.any(func(m *node) bool { return m.op == opText || m.op == opUnit && !knownUnit(m.name) })
+}
+
+// knownUnit reports whether a unit is in the table and no word of a sentence.
+func knownUnit(u string) bool {
+	for _, w := range strings.FieldsFunc(u, func(r rune) bool { return r == ' ' || r == '/' || r == '^' || r >= '0' && r <= '9' }) {
+		if unitTable[w] == "" {
+			return false
+		}
+	}
+	return true
 }

@@ -55,7 +55,7 @@ func readLiteral(s string) (literal, bool) {
 
 // thousands joins the groups of a number whose first group ends at i.
 func thousands(s string, i int) (digits string, end int, ok bool) {
-	if i == 0 || i > 3 {
+	if i == 0 || i > 3 || s[0] == '0' {
 		return "", i, false
 	}
 	sep := ","
