@@ -13,5 +13,5 @@ func Rate(wasmSum string) (ticksPerSecond float64, known bool) {
 }
 
 var rates = map[string]float64{
-	pinnedWasm.SHA256: 250e6,
+	pinnedWasm.SHA256: 1200e6,
 }
