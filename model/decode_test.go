@@ -1,0 +1,189 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"troupe/internal/prng"
+	"troupe/model/kernels"
+)
+
+// tinyConfig is a Qwen3 of the size the tiny study uses.
+func tinyConfig() Config {
+	return Config{Type: "qwen3", Hidden: 48, Inner: 96, Layers: 2, Heads: 3, KVHeads: 1, HeadDim: 16, Vocab: 48,
+		MaxPositions: 128, Eps: 1e-6, RopeTheta: 10000, Tied: true, BOS: -1}
+}
+
+// randomModel draws weights from a seed.
+func randomModel(t testing.TB, cfg Config, seed uint64) *Model {
+	t.Helper()
+	rng := prng.Stream(seed, "test weights")
+	m, err := New(cfg, func(name string, shape []int, w []float32) {
+		scale, mean := 0.3, 0.0
+		if len(shape) == 1 {
+			scale, mean = 0.1, 1
+		}
+		for i := range w {
+			w[i] = float32(mean + scale*rng.NormFloat64())
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func randomIDs(rng *rand.Rand, n, vocab int) []int32 {
+	out := make([]int32, n)
+	for i := range out {
+		out[i] = int32(rng.IntN(vocab))
+	}
+	return out
+}
+
+// randomRequests is a ragged batch in which some prompts are equal.
+func randomRequests(rng *rand.Rand, vocab int) []GenRequest {
+	var out []GenRequest
+	for range 1 + rng.IntN(5) {
+		prompt := randomIDs(rng, 1+rng.IntN(40), vocab)
+		for range 1 + rng.IntN(4) {
+			out = append(out, GenRequest{Prompt: prompt, MaxTokens: rng.IntN(40), Temperature: []float32{1, 0.7, 0}[rng.IntN(3)],
+				Stop: []int32{int32(rng.IntN(vocab))}, Key: prng.State(rng.Uint64())})
+		}
+	}
+	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+// sameBits compares two float slices bit by bit.
+func sameBits(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
+}
+
+func TestSamplerAndScorerAgreeBitForBit(t *testing.T) {
+	batches := 1000
+	if testing.Short() || raceEnabled || kernels.Active() == "generic" {
+		batches = 60
+	}
+	shapes := []Config{tinyConfig(), tinyConfig(), tinyConfig()}
+	shapes[1].Type, shapes[1].Heads, shapes[1].KVHeads, shapes[1].Hidden = "qwen2", 4, 2, 40
+	shapes[2].Type, shapes[2].Tied, shapes[2].Vocab, shapes[2].Inner = "llama", false, 77, 50
+	for s, cfg := range shapes {
+		base := randomModel(t, cfg, uint64(s))
+		for _, workers := range []int{1, 2} {
+			t.Run(fmt.Sprintf("%s/workers%d", cfg.Type, workers), func(t *testing.T) {
+				m := base.Clone()
+				m.pool = kernels.NewPool(workers)
+				defer m.pool.Close()
+				d := m.NewDecoder(DecoderOptions{Slots: 7, KVBytes: 1 << 18})
+				rng := rand.New(rand.NewPCG(uint64(s), 7))
+				for b := range batches / len(shapes) / 2 {
+					checkAgreement(t, m, d, randomRequests(rng, cfg.Vocab), b)
+				}
+			})
+		}
+	}
+}
+
+func checkAgreement(t *testing.T, m *Model, d *Decoder, reqs []GenRequest, batch int) {
+	t.Helper()
+	got, err := d.Generate(context.Background(), reqs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range reqs {
+		if n := len(got[i].IDs); n > r.MaxTokens || n < r.MaxTokens && got[i].Finish != FinishStop || got[i].Finish == FinishStop && got[i].IDs[n-1] != r.Stop[0] {
+			t.Fatalf("batch %d, request %d: %d of %d ids, finish %q", batch, i, n, r.MaxTokens, got[i].Finish)
+		}
+	}
+	for _, temp := range []float32{1, 0.7} {
+		var seqs []Sequence
+		var which []int
+		for i, r := range reqs {
+			if r.Temperature == temp || r.Temperature == 0 && temp == 1 {
+				seqs = append(seqs, Sequence{Prompt: r.Prompt, Action: got[i].IDs})
+				which = append(which, i)
+			}
+		}
+		scored, err := m.Score(context.Background(), seqs, temp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, i := range which {
+			if !sameBits(scored[k].LogProbs, got[i].LogProbs) {
+				t.Fatalf("batch %d, request %d (prompt %d, %d ids): sampler %v, scorer %v", batch, i, len(reqs[i].Prompt), len(got[i].IDs), got[i].LogProbs, scored[k].LogProbs)
+			}
+		}
+	}
+}
+
+func TestAGenerationDoesNotDependOnItsBatch(t *testing.T) {
+	m := randomModel(t, tinyConfig(), 1)
+	rng := rand.New(rand.NewPCG(1, 1))
+	d := m.NewDecoder(DecoderOptions{Slots: 5})
+	for range 20 {
+		reqs := randomRequests(rng, m.Config.Vocab)
+		all, err := d.Generate(context.Background(), reqs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range reqs {
+			one, err := d.Generate(context.Background(), reqs[i:i+1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(one[0].IDs, all[i].IDs) || !sameBits(one[0].LogProbs, all[i].LogProbs) || one[0].Finish != all[i].Finish {
+				t.Fatalf("alone %v, in a batch %v", one[0], all[i])
+			}
+		}
+	}
+}
+
+func TestGoldenGreedy(t *testing.T) {
+	eachGolden(t, func(t *testing.T, g *golden) {
+		m := g.load(t, false)
+		d := m.NewDecoder(DecoderOptions{})
+		for _, c := range g.Greedy {
+			if c.Adapter != nil {
+				continue
+			}
+			out, err := d.Generate(context.Background(), []GenRequest{{Prompt: c.Prompt, MaxTokens: len(c.Continuation)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(out[0].IDs, c.Continuation) {
+				t.Errorf("ids %v, want %v", out[0].IDs, c.Continuation)
+			}
+		}
+	})
+}
+
+func TestBadRequestsAreRefused(t *testing.T) {
+	m := randomModel(t, tinyConfig(), 1)
+	d := m.NewDecoder(DecoderOptions{})
+	long := make([]int32, 128)
+	for name, r := range map[string]GenRequest{
+		"empty prompt": {MaxTokens: 1}, "long prompt": {Prompt: long, MaxTokens: 1}, "id": {Prompt: []int32{48}, MaxTokens: 1},
+		"negative id": {Prompt: []int32{-1}, MaxTokens: 1}, "temperature": {Prompt: []int32{1}, MaxTokens: 1, Temperature: -1},
+		"nan": {Prompt: []int32{1}, Temperature: float32(math.NaN())},
+	} {
+		if _, err := d.Generate(context.Background(), []GenRequest{r}); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if _, err := m.Score(context.Background(), []Sequence{{Prompt: long, Action: long}}, 1); err == nil {
+		t.Error("a sequence over the limit was scored")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := d.Generate(ctx, []GenRequest{{Prompt: []int32{1}, MaxTokens: 5}}); err == nil {
+		t.Error("a cancelled generation gave a result")
+	}
+	if out, err := d.Generate(context.Background(), []GenRequest{{Prompt: long[:120], MaxTokens: 50}}); err != nil || len(out[0].IDs) != 8 {
+		t.Errorf("at the limit: %v, %v", out, err)
+	}
+}

@@ -1,0 +1,272 @@
+package model
+
+import (
+	"context"
+	"runtime"
+	"slices"
+
+	"troupe/model/kernels"
+	"troupe/model/lora"
+)
+
+// lane is one worker's part of a decoder: its slots and its workspace.
+type lane struct {
+	d      *Decoder
+	p      *pass
+	head   kernels.Head
+	active []*slot
+	fresh  []*slot // admitted in this step; the first of each family computes the prompt
+	idle   []*slot
+	free   []*prefix
+	picks  []pick
+	logits []float32
+	units  []*slot // whose rows a step computes
+	draws  []sampler
+	order  map[*lora.Adapter]int
+}
+
+// slot is a continuation in work.
+type slot struct {
+	req    int
+	last   int32
+	kv     []kernels.KVCache // per layer: the continuation's own positions
+	prefix *prefix
+	lead   bool // computes the prompt of its family in this step
+	prompt int
+}
+
+// prefix is a prompt's keys and values, shared by the slots that use it.
+type prefix struct {
+	kv    []kernels.KVCache
+	users int
+	bytes int64
+}
+
+// pick says that slot samples from row of the logits.
+type pick struct {
+	slot *slot
+	row  int
+}
+
+// run works until the queue is empty and all slots are done.
+func (l *lane) run(ctx context.Context, q *queue, reqs []GenRequest, out []GenResult) {
+	defer l.reset()
+	l.order = map[*lora.Adapter]int{}
+	for ctx.Err() == nil {
+		l.admit(q, reqs)
+		if len(l.active)+len(l.fresh) == 0 {
+			if q.empty() {
+				return
+			}
+			runtime.Gosched() // another lane holds the memory
+			continue
+		}
+		l.step(reqs, out)
+	}
+}
+
+// reset gives all slots back after a cancelled run.
+func (l *lane) reset() {
+	for _, s := range append(l.active, l.fresh...) {
+		l.release(s, 0)
+	}
+	l.active, l.fresh = l.active[:0], l.fresh[:0]
+}
+
+// admit takes requests while there are slots and memory.
+func (l *lane) admit(q *queue, reqs []GenRequest) {
+	for {
+		busy := len(l.active) + len(l.fresh)
+		seqs := q.take(l.d, reqs, l.d.opt.Slots-busy, busy == 0)
+		if seqs == nil {
+			break
+		}
+		n := len(reqs[seqs[0]].Prompt)
+		pre := l.newPrefix(n)
+		for i, r := range seqs {
+			s := l.newSlot(l.d.limit(&reqs[r]))
+			s.req, s.prefix, s.lead, s.prompt = r, pre, i == 0, n
+			pre.users++
+			l.fresh = append(l.fresh, s)
+		}
+	}
+}
+
+// caches makes kv hold n positions a layer, in its old memory if that is
+// large enough.
+func (l *lane) caches(kv []kernels.KVCache, n int) []kernels.KVCache {
+	k, v, c := l.p.att.CacheLen(n)
+	if kv == nil {
+		kv = make([]kernels.KVCache, len(l.d.m.layers))
+	}
+	if len(kv) > 0 && cap(kv[0].K) < k {
+		mem := make([]float32, len(kv)*(k+v))
+		for i := range kv {
+			kv[i].K, kv[i].V = mem[:k:k], mem[k:k+v:k+v]
+			mem = mem[k+v:]
+		}
+	}
+	for i := range kv {
+		kv[i] = kernels.KVCache{K: kv[i].K[:cap(kv[i].K)][:k], V: kv[i].V[:cap(kv[i].V)][:v], Cap: c}
+	}
+	return kv
+}
+
+func (l *lane) newSlot(n int) *slot {
+	s := &slot{}
+	if k := len(l.idle); k > 0 {
+		s, l.idle = l.idle[k-1], l.idle[:k-1]
+	}
+	s.kv = l.caches(s.kv, max(n, 1))
+	return s
+}
+
+func (l *lane) newPrefix(n int) *prefix {
+	pre := &prefix{}
+	if k := len(l.free); k > 0 {
+		pre, l.free = l.free[k-1], l.free[:k-1]
+	}
+	pre.kv, pre.users, pre.bytes = l.caches(pre.kv, n), 0, l.d.bytes(n)
+	return pre
+}
+
+// release gives a slot back, and its prefix with the last user.
+func (l *lane) release(s *slot, limit int) {
+	freed := l.d.bytes(limit)
+	if s.prefix.users--; s.prefix.users == 0 {
+		freed += s.prefix.bytes
+		l.free = append(l.free, s.prefix)
+	}
+	s.prefix = nil
+	l.idle = append(l.idle, s)
+	l.d.used.Add(-freed)
+}
+
+// step computes one token for every active slot and the prompts of the fresh
+// ones, samples, and retires what is finished.
+func (l *lane) step(reqs []GenRequest, out []GenResult) {
+	l.load(reqs)
+	l.p.forward()
+	l.sample(reqs, out)
+	l.active = append(l.active, l.fresh...)
+	l.fresh = l.fresh[:0]
+	live := l.active[:0]
+	for _, s := range l.active {
+		r, res := &reqs[s.req], &out[s.req]
+		n := l.d.limit(r)
+		switch {
+		case slices.Contains(r.Stop, s.last):
+			res.Finish = FinishStop
+			l.release(s, n)
+		case len(res.IDs) >= n:
+			l.release(s, n)
+		default:
+			live = append(live, s)
+		}
+	}
+	l.active = live
+}
+
+// load lays out the step's rows: one a slot in work, the whole prompt for the
+// first slot of each fresh family; the rows of one adapter together.
+func (l *lane) load(reqs []GenRequest) {
+	p := l.p
+	p.ids, p.pos, p.adapters = p.ids[:0], p.pos[:0], p.adapters[:0]
+	p.head.rows, l.picks = p.head.rows[:0], l.picks[:0]
+	for i := range p.spans {
+		p.spans[i] = p.spans[i][:0]
+	}
+	l.units = append(l.units[:0], l.active...)
+	for _, s := range l.fresh {
+		if s.lead {
+			l.units = append(l.units, s)
+		}
+	}
+	l.sortByAdapter(reqs)
+	for _, s := range l.units {
+		r, from, row := &reqs[s.req], len(p.ids), len(p.head.rows)
+		if s.lead {
+			p.push(r.Prompt, 0)
+			l.span(from, len(r.Prompt), s.prefix.kv, nil)
+			for _, f := range l.fresh {
+				if f.prefix == s.prefix {
+					l.picks = append(l.picks, pick{f, row})
+				}
+			}
+			s.lead = false
+		} else {
+			p.ids = append(p.ids, s.last)
+			p.pos = append(p.pos, int32(s.prompt+s.kv[0].Len))
+			l.span(from, 1, s.kv, s.prefix.kv)
+			l.picks = append(l.picks, pick{s, row})
+		}
+		p.head.rows = append(p.head.rows, int32(len(p.ids)-1))
+		l.pushAdapter(r.Adapter, from)
+	}
+	p.size()
+}
+
+// sortByAdapter keeps the rows of one adapter together, in order of first
+// appearance.
+func (l *lane) sortByAdapter(reqs []GenRequest) {
+	clear(l.order)
+	for _, s := range l.units {
+		a := reqs[s.req].Adapter
+		if _, ok := l.order[a]; !ok {
+			l.order[a] = len(l.order)
+		}
+	}
+	if len(l.order) > 1 {
+		slices.SortStableFunc(l.units, func(a, b *slot) int {
+			return l.order[reqs[a.req].Adapter] - l.order[reqs[b.req].Adapter]
+		})
+	}
+}
+
+func (l *lane) pushAdapter(a *lora.Adapter, from int) {
+	if a == nil {
+		return
+	}
+	p, to := l.p, len(l.p.ids)
+	if n := len(p.adapters); n > 0 && p.adapters[n-1].adapter == a {
+		p.adapters[n-1].to = to
+		return
+	}
+	p.adapters = append(p.adapters, adapterRows{from: from, to: to, adapter: a})
+}
+
+// span adds rows that continue own (after prefix) in every layer.
+func (l *lane) span(row, rows int, own, pre []kernels.KVCache) {
+	for i := range l.p.spans {
+		s := kernels.Span{Row: row, Rows: rows, Own: &own[i]}
+		if pre != nil {
+			s.Prefix = &pre[i]
+		}
+		l.p.spans[i] = append(l.p.spans[i], s)
+	}
+}
+
+// sample draws a token for every pick.
+func (l *lane) sample(reqs []GenRequest, out []GenResult) {
+	p, c := l.p, &l.d.m.Config
+	b, n := &p.head, len(p.head.rows)
+	last := p.x[len(p.x)-1]
+	floats(&b.x, n*c.Hidden)
+	for i, r := range b.rows {
+		copy(b.x[i*c.Hidden:][:c.Hidden], last[int(r)*c.Hidden:][:c.Hidden])
+	}
+	p.pool.RMSNorm(floats(&b.n, n*c.Hidden), c.Hidden, b.x, c.Hidden, n, c.Hidden, l.d.m.norm, float32(c.Eps), nil)
+	floats(&l.logits, n*c.Vocab)
+	l.head.Logits(p.pool, l.logits, b.n, c.Hidden, n)
+	for len(l.draws) < p.pool.Workers() {
+		l.draws = append(l.draws, sampler{})
+	}
+	draw := func(w, i int) {
+		k := l.picks[i]
+		r, res, head := &reqs[k.slot.req], &out[k.slot.req], l.head
+		id, lp := l.draws[w].draw(&head, l.logits[k.row*c.Vocab:][:c.Vocab], l.d.opt.Vocab, r, len(res.IDs))
+		res.IDs, res.LogProbs = append(res.IDs, id), append(res.LogProbs, lp)
+		k.slot.last = id
+	}
+	p.pool.Run(len(l.picks), draw)
+}
