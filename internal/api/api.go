@@ -130,6 +130,7 @@ func (s *Server) routes() http.Handler {
 		r.Use(middleware.Timeout(writeAll / 2))
 		s.statusRoutes(r)
 	})
+	s.dashboardRoutes(r)
 	if s.opt.Pool != nil {
 		s.dropIn(r)
 	}

@@ -49,7 +49,7 @@ func (g *guard) check(next http.Handler) http.Handler {
 			fail(w, http.StatusForbidden, "origin %q may not call this server", r.Header.Get("Origin"))
 		case g.cross.Check(r) != nil:
 			fail(w, http.StatusForbidden, "cross-origin requests are refused")
-		case g.always && !g.authorized(r):
+		case g.always && !isAsset(r.URL.Path) && !g.authorized(r):
 			unauthorized(w)
 		case hasBody(r) && !isJSON(r):
 			fail(w, http.StatusUnsupportedMediaType, "the body must be application/json")
@@ -117,6 +117,9 @@ func isLoopback(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return err == nil && a.Zone() == "" && a.IsLoopback() && !a.Is4In6()
 }
+
+// isAsset knows the dashboard's own files, which hold no data.
+func isAsset(path string) bool { return path == "/" || strings.HasPrefix(path, "/ui/") }
 
 func hasBody(r *http.Request) bool { return r.ContentLength != 0 }
 
