@@ -131,7 +131,10 @@ func (g *gemmRun) block(r0, r1, c0, c1 int) {
 
 // columns runs over the column tiles of one block of rows and summed indices.
 func (g *gemmRun) columns(r0, r1, c0, c1, k0, kc, height, cols int, acc bool) {
-	t := tile{k: kc, lda: g.ldx, ldb: g.ldb, ldc: g.ldy, acc: acc}
+	t := tile{k: kc, lda: g.ldx, ldb: g.ldb, ldc: g.ldy}
+	if acc {
+		t.acc = 1
+	}
 	for c := c0; c < c1; {
 		width := min(cols, c1-c)
 		if cols > 16 && width < cols {
@@ -146,9 +149,21 @@ func (g *gemmRun) columns(r0, r1, c0, c1, k0, kc, height, cols int, acc bool) {
 		default:
 			b = unsafe.Add(g.b, (c/panel*g.k+k0)*4*panel+c%panel*4)
 		}
+		t.ahead = uintptr(b)
+		if g.packed {
+			t.ahead += g.panelBytes()
+		}
 		g.rows(t, b, r0, r1, c, width, k0, height)
 		c += width
 	}
+}
+
+// panelBytes is the distance from a panel of B to the next.
+func (g *gemmRun) panelBytes() uintptr {
+	if g.bf16 {
+		return uintptr((g.k + 1) / 2 * 4 * panel)
+	}
+	return uintptr(g.k * 4 * panel)
 }
 
 // rows runs over the row tiles under one column tile. Heights are balanced, so
@@ -172,6 +187,7 @@ func (g *gemmRun) rows(t tile, b unsafe.Pointer, r0, r1, c, width, k0, height in
 			tileNN(h, width, t, unsafe.Add(g.x, r*g.ldx+k0*4), b, y)
 		}
 		r += h
+		t.ahead += uintptr(t.k * 16)
 	}
 }
 
@@ -179,5 +195,6 @@ func (g *gemmRun) rows(t tile, b unsafe.Pointer, r0, r1, c, width, k0, height in
 // chains from C instead of zero.
 type tile struct {
 	k, lda, ldb, ldc int
-	acc              bool
+	acc              int     // 1: start from C
+	ahead            uintptr // where the next panel of B begins; need not be mapped
 }

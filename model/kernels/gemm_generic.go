@@ -9,7 +9,7 @@ func tileNNGeneric(h, width int, t tile, a, b, c unsafe.Pointer) {
 	for i := range h {
 		x := unsafe.Slice((*float32)(unsafe.Add(a, i*t.lda)), t.k)
 		y := unsafe.Slice((*float32)(unsafe.Add(c, i*t.ldc)), width)
-		start(s[:width], y, t.acc)
+		start(s[:width], y, t.acc == 1)
 		for k, v := range x {
 			w := unsafe.Slice((*float32)(unsafe.Add(b, k*t.ldb)), width)
 			for j, wj := range w {
@@ -26,7 +26,7 @@ func tileTNGeneric(h, width int, t tile, a, b, c unsafe.Pointer) {
 	var s [panel]float32
 	for i := range h {
 		y := unsafe.Slice((*float32)(unsafe.Add(c, i*t.ldc)), width)
-		start(s[:width], y, t.acc)
+		start(s[:width], y, t.acc == 1)
 		for k := range t.k {
 			v := *(*float32)(unsafe.Add(a, k*t.lda+4*i))
 			w := unsafe.Slice((*float32)(unsafe.Add(b, k*t.ldb)), width)
@@ -45,7 +45,7 @@ func tileW16Generic(h, width int, t tile, a, b, c unsafe.Pointer) {
 	for i := range h {
 		x := unsafe.Slice((*float32)(unsafe.Add(a, i*t.lda)), t.k)
 		y := unsafe.Slice((*float32)(unsafe.Add(c, i*t.ldc)), width)
-		start(s[:width], y, t.acc)
+		start(s[:width], y, t.acc == 1)
 		for k, v := range x {
 			w := unsafe.Slice((*uint16)(unsafe.Add(b, k/2*t.ldb)), 2*width)
 			for j := range width {

@@ -25,7 +25,7 @@ type tileShape struct{ rows, rows16, cols int }
 
 var tileShapes = [families]tileShape{
 	generic: {4, 4, 32},
-	avx2:    {6, 4, 16},
+	avx2:    {6, 6, 16},
 	avx512:  {14, 12, 32},
 	neon:    {4, 4, 16},
 }
