@@ -15,6 +15,7 @@ import (
 
 // cli is the table of subcommands.
 type cli struct {
+	Run     runCmd     `cmd:"" help:"Run one Python program in the sandbox."`
 	Serve   serveCmd   `cmd:"" help:"Serve the status of runs over HTTP on this machine."`
 	Version versionCmd `cmd:"" help:"Show version, commit, toolchain, kernels, SQLite and guest."`
 
