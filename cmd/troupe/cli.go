@@ -15,9 +15,12 @@ import (
 
 // cli is the table of subcommands.
 type cli struct {
-	Run     runCmd     `cmd:"" help:"Run one Python program in the sandbox."`
-	Serve   serveCmd   `cmd:"" help:"Serve the status of runs over HTTP on this machine."`
-	Version versionCmd `cmd:"" help:"Show version, commit, toolchain, kernels, SQLite and guest."`
+	Generate generateCmd `cmd:"" help:"Continue prompts with a model."`
+	Score    scoreCmd    `cmd:"" help:"Log-probabilities and perplexity of texts or ids."`
+	Tokenize tokenizeCmd `cmd:"" help:"Text to ids and back, chat messages to text."`
+	Run      runCmd      `cmd:"" help:"Run one Python program in the sandbox."`
+	Serve    serveCmd    `cmd:"" help:"Serve the status of runs over HTTP on this machine."`
+	Version  versionCmd  `cmd:"" help:"Show version, commit, toolchain, kernels, SQLite and guest."`
 
 	CacheDir string `name:"cache" env:"TROUPE_CACHE" placeholder:"DIR" help:"Folder for the Python guest, compiled code and base models (default: the user's cache folder)."`
 }

@@ -99,6 +99,7 @@ func Chat(kind string, t *Tokenizer, dir string) (*Renderer, error) {
 		r.Trusted = true
 	case ChatOff:
 		r.layout = noChat
+		r.Trusted = true
 	default:
 		return nil, fmt.Errorf("chat %q is not known: auto, official, chatml, paper or off", kind)
 	}
