@@ -1,6 +1,8 @@
 package model
 
 import (
+	"errors"
+
 	"troupe/model/kernels"
 	"troupe/model/lora"
 )
@@ -91,4 +93,32 @@ func scaleRows(u []float32, s float32, rows, ld, n int) {
 	for r := range rows {
 		kernels.Scale(u[r*ld:][:n], s, u[r*ld:][:n])
 	}
+}
+
+// LoadAdapter reads a PEFT adapter for this model.
+func (m *Model) LoadAdapter(dir string) (*lora.Adapter, error) {
+	return lora.Load(dir, m.Config.AdapterBase())
+}
+
+// Merge adds an adapter to the weights of a trainable model: W + s·B·A in
+// float32. Saving rounds once.
+func (m *Model) Merge(a *lora.Adapter) error {
+	if m.flat == nil {
+		return errors.New("merge: a frozen model's weights can't be changed; load it trainable")
+	}
+	if !a.Fits(m.Config.AdapterBase()) {
+		return errors.New("merge: the adapter belongs to a model of another shape")
+	}
+	z := m.Config.sizes()
+	for l, at := range m.layout.layers {
+		places := [lora.Projections]int{at.qkv, at.qkv + z.q*z.hidden, at.qkv + z.rot*z.hidden, at.o,
+			at.gateUp, at.gateUp + z.inner*z.hidden, at.down}
+		for p, place := range places {
+			if mod := a.Module(l, lora.Projection(p)); mod != nil {
+				mod.AddDelta(a, m.flat[place:][:mod.Out*mod.In])
+			}
+		}
+	}
+	m.Refresh()
+	return nil
 }

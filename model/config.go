@@ -208,7 +208,7 @@ func (c *Config) Check() error {
 	}
 	for _, id := range append([]int32{max(c.BOS, 0)}, c.EOS...) {
 		if id < 0 || int(id) >= c.Vocab {
-			return fmt.Errorf("special token id %d is not below vocab_size %d", id, c.Vocab)
+			return fmt.Errorf("bos_token_id or eos_token_id holds %d, not below vocab_size %d", id, c.Vocab)
 		}
 	}
 	return nil

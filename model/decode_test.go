@@ -10,6 +10,7 @@ import (
 
 	"troupe/internal/prng"
 	"troupe/model/kernels"
+	"troupe/model/lora"
 )
 
 // tinyConfig is a Qwen3 of the size the tiny study uses.
@@ -121,6 +122,60 @@ func checkAgreement(t *testing.T, m *Model, d *Decoder, reqs []GenRequest, batch
 	}
 }
 
+// TestAdaptersShareABatch mixes two adapters and the base in one batch.
+func TestAdaptersShareABatch(t *testing.T) {
+	m := randomModel(t, tinyConfig(), 1)
+	adapters := []*lora.Adapter{nil, randomAdapter(t, m, 4, 1), randomAdapter(t, m, 6, 2)}
+	d := m.NewDecoder(DecoderOptions{Slots: 9})
+	rng := rand.New(rand.NewPCG(8, 1))
+	for range 10 {
+		reqs := randomRequests(rng, m.Config.Vocab)
+		for i := range reqs {
+			reqs[i].Adapter, reqs[i].Temperature = adapters[rng.IntN(3)], 1
+		}
+		got, err := d.Generate(context.Background(), reqs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seqs := make([]Sequence, len(reqs))
+		for i, r := range reqs {
+			seqs[i] = Sequence{Prompt: r.Prompt, Action: got[i].IDs, Adapter: r.Adapter}
+		}
+		all, err := m.Score(context.Background(), seqs, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range reqs {
+			if !sameBits(all[i].LogProbs, got[i].LogProbs) {
+				t.Fatalf("sequence %d: scorer and sampler differ", i)
+			}
+			one, err := m.Score(context.Background(), seqs[i:i+1], 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !sameBits(all[i].LogProbs, one[0].LogProbs) {
+				t.Fatalf("sequence %d: alone and in the batch differ", i)
+			}
+		}
+	}
+}
+
+func randomAdapter(t *testing.T, m *Model, rank int, seed uint64) *lora.Adapter {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 5))
+	a, err := lora.New(lora.Config{Rank: rank, Alpha: 2 * float64(rank), Targets: []string{"all-linear"}}, m.Config.AdapterBase(), rng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range a.Params() {
+		for i := range p.Data {
+			p.Data[i] = float32(0.1 * rng.NormFloat64())
+		}
+	}
+	a.Refresh()
+	return a
+}
+
 func TestAGenerationDoesNotDependOnItsBatch(t *testing.T) {
 	m := randomModel(t, tinyConfig(), 1)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -148,10 +203,11 @@ func TestGoldenGreedy(t *testing.T) {
 		m := g.load(t, false)
 		d := m.NewDecoder(DecoderOptions{})
 		for _, c := range g.Greedy {
+			var a *lora.Adapter
 			if c.Adapter != nil {
-				continue
+				a = g.adapter(t, m, *c.Adapter)
 			}
-			out, err := d.Generate(context.Background(), []GenRequest{{Prompt: c.Prompt, MaxTokens: len(c.Continuation)}})
+			out, err := d.Generate(context.Background(), []GenRequest{{Prompt: c.Prompt, MaxTokens: len(c.Continuation), Adapter: a}})
 			if err != nil {
 				t.Fatal(err)
 			}
