@@ -86,9 +86,9 @@ async function runPage(id) {
     el("p", { className: "soft" }, `run ${run.id} · model ${run.model} · seed ${run.seed} · iteration ${run.iteration} · `,
       el("a", { href: `#/run/${encodeURIComponent(id)}/episodes/${run.iteration}` }, "episodes")),
     alarms.length ? el("section", {}, el("h2", {}, "Alarms"), table(["iteration", "kind", "role", "what"], alarms.slice(-20).map(e => [{ n: String(e.iteration) }, e.kind, e.role || "", e.message]))) : null,
+    el("h2", {}, "Curves"), el("div", { className: "charts" }, ...evalCharts(evaluations), ...metricCharts(metrics, alarms.map(e => e.iteration))),
     evaluations.length ? el("section", {}, el("h2", {}, "Evaluations"), table(["iteration", "split", "temperature", "accuracy", "± se", "tasks"],
       evaluations.map(e => [{ n: String(e.iteration) }, e.split, { n: e.temperature === 0 ? "greedy" : String(e.temperature) }, { n: percent(e.accuracy) }, { n: percent(e.stderr) }, { n: String(e.n) }]))) : null,
-    el("h2", {}, "Curves"), el("div", { className: "charts" }, ...evalCharts(evaluations), ...metricCharts(metrics, alarms.map(e => e.iteration))),
     el("h2", {}, "Config"), el("pre", {}, config)];
 }
 
