@@ -36,14 +36,30 @@ func trimAround(s string) string {
 	return strings.TrimRight(s, " \t\r\n")
 }
 
-// fold is the form in which answers are compared as text: no white space, no
-// spacing commands, no wrappers, one spelling for each sign, lower case.
-func fold(s string) string {
-	if plain(s) {
-		return strings.ToLower(strings.ReplaceAll(s, " ", ""))
+// fold is the form in which answers are compared as words: as spelled, in lower
+// case.
+func fold(s string) string { return strings.ToLower(spelled(s)) }
+
+// spelled strips what does not change a text: white space other than between
+// digits, spacing commands, wrappers; and gives every sign one spelling.
+func spelled(s string) string {
+	if !plain(s) {
+		s = spelling.Replace(s)
 	}
-	s = spelling.Replace(s)
-	return strings.ToLower(s)
+	if strings.IndexByte(s, ' ') < 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == ' ' {
+			after := strings.TrimLeft(s[i:], " ")
+			if len(b) == 0 || after == "" || !isDigit(b[len(b)-1]) || !isDigit(after[0]) {
+				continue
+			}
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
 }
 
 // plain reports whether a text has no signs that spelling would change.
@@ -62,5 +78,5 @@ var spelling = strings.NewReplacer(
 	`\text{`, "{", `\mbox{`, "{", `\mathrm{`, "{", `\textbf{`, "{", `\mathbf{`, "{", `\textnormal{`, "{", `\textrm{`, "{",
 	`^\circ`, "°", `^{\circ}`, "°", `\%`, "%", `\$`, "", "$", "", "−", "-", "–", "-", `{,}`, "",
 	`\leq`, `\le`, `\geq`, `\ge`, `\neq`, `\ne`, `\cdot`, `*`, `\times`, `*`, "·", "*", "×", "*",
-	" ", "", "\t", "", "\n", "", "{", "", "}", "", "'", "", `"`, "", "“", "", "”", "",
+	"\t", " ", "\n", " ", "{", "", "}", "", "'", "", `"`, "", "“", "", "”", "",
 )

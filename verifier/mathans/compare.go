@@ -28,7 +28,7 @@ func compare(gold, answer string, opt Options) Result {
 	if v := decimalComma(gold, g, gok, answer, a, aok); v != nil {
 		return *v
 	}
-	if fold(gold) == fold(answer) {
+	if spelled(gold) == spelled(answer) {
 		return Result{Outcome: Equal, Rule: "text"}
 	}
 	return judge(gold, answer, opt)
@@ -42,7 +42,8 @@ func judge(gold, answer string, opt Options) Result {
 	g, gerr := parse(gold)
 	a, aerr := parse(answer)
 	if gerr != nil || aerr != nil {
-		return Result{Outcome: Unequal, Rule: "text"}
+		ok := hasWord(gold) && fold(gold) == fold(answer)
+		return Result{Outcome: outcomes[verdictOf(ok)], Rule: "text"}
 	}
 	c := &comparer{bud: &budget{left: fullBudget}, opt: opt}
 	v := c.equal(finish(g), finish(a))
@@ -50,6 +51,20 @@ func judge(gold, answer string, opt Options) Result {
 		return Result{Outcome: Undecided, Rule: "work budget"}
 	}
 	return Result{Outcome: outcomes[v], Rule: c.rule}
+}
+
+// hasWord reports whether a text has a word of four letters or more, so that it
+// is prose rather than a formula whose letters have a case.
+func hasWord(s string) bool {
+	run := 0
+	for i := 0; i < len(s); i++ {
+		if !isLetter(s[i]) {
+			run = 0
+		} else if run++; run == 4 {
+			return true
+		}
+	}
+	return false
 }
 
 var outcomes = map[verdict]Outcome{yes: Equal, no: Unequal, unknown: Undecided}

@@ -45,7 +45,10 @@ func (e *ballEval) evalNode(n *node) (cball, error) {
 		return e.nary(n)
 	case opNeg:
 		v, err := e.eval(n.args[0])
-		return v.neg(), err
+		if err != nil {
+			return v, err
+		}
+		return v.neg(), nil
 	case opDiv:
 		a, err := e.eval(n.args[0])
 		if err != nil {
@@ -234,7 +237,10 @@ func (e *ballEval) root(a cball, n int64) (cball, error) {
 		return cball{ball{new(big.Float).SetPrec(e.prec), bound}, zeroBall}, nil
 	case a.isReal() && s < 0 && n%2 == 1:
 		r, err := e.root(a.neg(), n)
-		return r.neg(), err
+		if err != nil {
+			return r, err
+		}
+		return r.neg(), nil
 	}
 	inverse := fromRat(big.NewRat(1, n), e.prec)
 	return e.expLn(a, realOf(inverse))
@@ -242,7 +248,7 @@ func (e *ballEval) root(a cball, n int64) (cball, error) {
 
 // sum adds or multiplies over an index.
 func (e *ballEval) sum(n *node) (cball, error) {
-	from, to, err := (&ratEval{bud: e.bud}).bounds(n)
+	from, to, err := e.exactly().bounds(n)
 	if err != nil {
 		return cball{}, err
 	}

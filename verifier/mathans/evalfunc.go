@@ -260,16 +260,21 @@ func (e *ballEval) rounding(name string, x ball) (cball, error) {
 
 // whole computes functions of whole numbers from exact arguments.
 func (e *ballEval) whole(n *node) (cball, error) {
-	exact := &ratEval{bud: e.bud, env: map[string]*big.Rat{}}
-	for name, v := range e.env {
-		if v.isReal() && v.re.isExact() {
-			q, _ := v.re.m.Rat(nil)
-			exact.env[name] = q
-		}
-	}
-	q, err := exact.eval(n)
+	q, err := e.exactly().eval(n)
 	if err != nil {
 		return cball{}, err
 	}
 	return realOf(fromRat(q, e.prec)), nil
+}
+
+// exactly is an exact evaluator with those variables that have exact values.
+func (e *ballEval) exactly() *ratEval {
+	exact := &ratEval{bud: e.bud, env: map[string]*big.Rat{}}
+	for name, v := range e.env {
+		if v.isReal() && v.re.isExact() && v.re.m.MantExp(nil) < 256 {
+			q, _ := v.re.m.Rat(nil)
+			exact.env[name] = q
+		}
+	}
+	return exact
 }

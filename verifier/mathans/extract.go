@@ -25,6 +25,10 @@ func Extract(reply string) (answer, how string, ok bool) {
 	case m.text != "":
 		answer, how = m.text, "answer in running text"
 	default:
+		if answer, ok = lastLine(s); ok {
+			how = "#### line"
+			break
+		}
 		if answer, ok = wholeReply(s); !ok {
 			return "", "no marker", false
 		}
@@ -149,12 +153,17 @@ func joins(between string) bool {
 	if len(between) > 80 {
 		return false
 	}
+	fields := strings.Fields(connectors.Replace(between))
 	words := 0
-	for _, w := range strings.Fields(connectors.Replace(between)) {
-		if w != "and" && w != "or" && w != "And" && w != "Or" {
+	for i := 0; i < len(fields); i++ {
+		switch w := fields[i]; {
+		case w == "and" || w == "or" || w == "And" || w == "Or":
+			words++
+		case i+1 < len(fields) && fields[i+1] == "=" && isLetter(w[0]) && len(w) <= 4: // "y_2 ="
+			i++
+		default:
 			return false
 		}
-		words++
 	}
 	return words <= 1
 }
@@ -173,6 +182,18 @@ func wholeReply(s string) (string, bool) {
 		return "", false
 	}
 	return s, true
+}
+
+// lastLine takes the number after #### on the last line, as GSM8K writes it.
+func lastLine(s string) (string, bool) {
+	s = strings.TrimSpace(s)
+	t, ok := strings.CutPrefix(s[strings.LastIndexByte(s, '\n')+1:], "####")
+	if !ok {
+		return "", false
+	}
+	t = clean(t)
+	_, ok = readLiteral(strings.TrimPrefix(t, "$"))
+	return t, ok
 }
 
 // soleFormula strips the delimiters of a text that is one formula.

@@ -204,6 +204,10 @@ func (l *lexer) command() error {
 		l.i++
 	}
 	name := l.s[start:l.i]
+	if i := strings.LastIndex(name, "quad"); i >= 0 && i < 2 { // "\quadx" is a space and x
+		l.i = start + i + len("quad")
+		name = name[:i+len("quad")]
+	}
 	switch {
 	case textual[name]:
 		return l.text(name)

@@ -142,13 +142,13 @@ func separator(s string, bracketed bool) int {
 			return n
 		}
 	}
-	if len(s) > 0 && !bracketed && (s[0] == ',' || s[0] == ' ') {
-		return 1
-	}
-	if i := strings.Index(s, "{"); i >= 0 && strings.TrimSpace(s[:i]) == "" { // "14 {, }916"
-		if e := strings.IndexByte(s, '}'); e > 0 && strings.TrimSpace(s[i+1:e]) == "," {
+	if i := strings.IndexByte(s, '{'); i >= 0 && i < 4 && strings.TrimSpace(s[:i]) == "" { // "14 {, }916"
+		if e := strings.IndexByte(s, '}'); e > i && strings.TrimSpace(s[i+1:e]) == "," {
 			return e + 1
 		}
+	}
+	if len(s) > 0 && !bracketed && (s[0] == ',' || s[0] == ' ') {
+		return 1
 	}
 	return 0
 }

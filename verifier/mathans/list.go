@@ -18,11 +18,20 @@ func (c *comparer) lists(g, a *node) verdict {
 		return v
 	}
 	x, y := items(g), items(a)
-	if g.op == opSet || a.op == opSet {
+	if g.op == opSet || a.op == opSet || allTuples(x) && allTuples(y) { // solutions: twice the same is once
 		x, y = c.distinct(x), c.distinct(y)
 	}
 	c.rule = "list"
 	return c.multiset(x, y)
+}
+
+func allTuples(x []*node) bool {
+	for _, n := range x {
+		if n.op != opTuple {
+			return false
+		}
+	}
+	return true
 }
 
 // listAndOne compares a list with something that is none: a tuple of the values

@@ -77,6 +77,10 @@ func goldAnswer(gold string) (string, bool) {
 		g = boxed
 	} else if i := strings.LastIndex(g, "####"); i >= 0 {
 		g = g[i+4:]
+	} else if len(g) > 300 {
+		if found, _, ok := Extract(g); ok { // a solution that ends in "the final answer is"
+			g = found
+		}
 	}
 	g = clean(g)
 	return g, hasContent(g)

@@ -1,6 +1,9 @@
 package mathans
 
-import "math/big"
+import (
+	"math/big"
+	"strings"
+)
 
 // parser reads tokens into a tree by recursive descent:
 //
@@ -59,7 +62,7 @@ func split(in []token) []token {
 }
 
 func keepWhole(w string, i int, in []token) bool {
-	if functions[w] || named[w] != nil || len(w) > 3 && functionPrefix(w) == "" || shortWords[lower(w)] {
+	if functions[w] || named[w] != nil || len(w) > 3 && functionPrefix(w) == "" || shortWords[lower(w)] && !segmentName(w) {
 		return true
 	}
 	if w == "and" || w == "or" || w == "pi" || greek[w] || w == "mod" {
@@ -67,6 +70,9 @@ func keepWhole(w string, i int, in []token) bool {
 	}
 	return unitName(w) != "" && i > 0 && in[i-1].kind != tWord && !(in[i-1].kind == tSym && in[i-1].text == "^")
 }
+
+// segmentName reports whether a word is the name of a segment or triangle.
+func segmentName(w string) bool { return len(w) <= 3 && strings.ToUpper(w) == w && w != "DNE" }
 
 // functionPrefix finds a function name with at most two letters after it, as in
 // "sinx".
