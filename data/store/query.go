@@ -69,6 +69,9 @@ func (db *DB) Query(ctx context.Context, query, run string) (*Rows, error) {
 		bound = run
 	}
 	rows, err := db.sql.QueryContext(ctx, query, sql.Named("run", bound))
+	if err != nil && strings.Contains(err.Error(), "expected 0 arguments") { // it has no :run
+		rows, err = db.sql.QueryContext(ctx, query)
+	}
 	if err != nil {
 		return nil, explainQuery(err)
 	}
@@ -79,7 +82,7 @@ func (db *DB) Query(ctx context.Context, query, run string) (*Rows, error) {
 	}
 	if len(r.Columns) == 0 {
 		rows.Close()
-		return nil, errors.New("query: not a SELECT; the database is read-only here")
+		return nil, errors.New("query: only reading is allowed here, and this is no SELECT")
 	}
 	r.values = make([]any, len(r.Columns))
 	r.into = make([]any, len(r.Columns))
