@@ -9,12 +9,14 @@ import (
 	"strings"
 
 	"troupe/model"
+	"troupe/model/lora"
 	"troupe/model/tokenizer"
 )
 
 // checkpointFlags name a model to run.
 type checkpointFlags struct {
 	Model    string `required:"" placeholder:"DIR" help:"Folder of the checkpoint: config.json, *.safetensors, tokenizer.json."`
+	Adapter  string `placeholder:"DIR" help:"Folder of a PEFT adapter for it."`
 	Numerics string `enum:"auto,f32,f32x3,bf16" default:"auto" help:"How products with the weights are computed: auto, f32, f32x3 or bf16."`
 }
 
@@ -23,6 +25,7 @@ type checkpoint struct {
 	dir   string
 	model *model.Model
 	tok   *tokenizer.Tokenizer // nil if the folder has none: only ids then
+	lora  *lora.Adapter        // nil: the base model
 }
 
 // load reads the checkpoint and makes sure that its parts belong together.
@@ -44,6 +47,11 @@ func (f *checkpointFlags) load(env *environment) (*checkpoint, error) {
 	if c.tok != nil && c.tok.Size() > c.model.Config.Vocab {
 		return nil, inputf("%s: %s has ids up to %d, the model's vocabulary ends at %d: they do not belong together",
 			f.Model, tokenizer.FileName, c.tok.Size()-1, c.model.Config.Vocab-1)
+	}
+	if f.Adapter != "" {
+		if c.lora, err = c.model.LoadAdapter(f.Adapter); err != nil {
+			return nil, inputf("%w", err)
+		}
 	}
 	return c, nil
 }

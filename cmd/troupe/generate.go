@@ -140,7 +140,7 @@ func (g *generator) add(_ string, r promptRecord) error {
 	g.ids = append(g.ids, r.ID)
 	g.reqs = append(g.reqs, model.GenRequest{
 		Prompt: ids, MaxTokens: g.MaxTokens, Temperature: g.Temperature, TopP: g.TopP, MinP: g.MinP, TopK: g.TopK,
-		Stop: g.stops, Key: key.State(),
+		Stop: g.stops, Key: key.State(), Adapter: g.ck.lora,
 	})
 	if len(g.reqs) == generateBatch {
 		return g.flush()

@@ -96,7 +96,7 @@ func (s *scorer) flush() error {
 	var seqs []model.Sequence
 	for _, w := range s.waiting {
 		if len(w.IDs) > 1 {
-			seqs = append(seqs, model.Sequence{Prompt: w.IDs[:1], Action: w.IDs[1:]})
+			seqs = append(seqs, model.Sequence{Prompt: w.IDs[:1], Action: w.IDs[1:], Adapter: s.ck.lora})
 		}
 	}
 	results, err := s.ck.model.Score(s.env.Ctx, seqs, s.Temperature)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -31,6 +32,13 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TROUPE_CACHE", cache)
+			for name, dir := range map[string]string{"MODELS": "../../model/testdata/model", "TOKENIZERS": "../../model/tokenizer/testdata/model"} {
+				abs, err := filepath.Abs(dir)
+				if err != nil {
+					return err
+				}
+				e.Setenv(name, abs)
+			}
 			for _, name := range []string{"TROUPE_OFFLINE", "TROUPE_PYTHON_WASM", "TROUPE_PYTHON_LIB", "TROUPE_KERNELS", "npm_config_registry"} {
 				if v, ok := os.LookupEnv(name); ok {
 					e.Setenv(name, v)
