@@ -78,6 +78,9 @@ func (p *pass) attentionForward(l int, a *activations) {
 	spans := p.spans[l]
 	for i := range spans {
 		s := &spans[i]
+		if p.keep {
+			s.Own.Len = 0 // under recompute the layers share caches
+		}
 		p.att.Append(s.Own, rot[s.Row*ld+z.q:], ld, a.raw[s.Row*z.qkv+z.rot:], z.qkv, s.Rows)
 	}
 	var stats *kernels.Stats

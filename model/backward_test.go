@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"troupe/model/kernels"
+	"troupe/model/lora"
 )
 
 // randomBatch gives ragged sequences, some with equal prompts.
@@ -194,5 +195,73 @@ func TestSavedModelsLoadAgain(t *testing.T) {
 		if _, err := Load(dir, LoadOptions{}); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestRecomputingChangesNoBit trains with activations kept and with memory for
+// one layer only, on the path of large models.
+func TestRecomputingChangesNoBit(t *testing.T) {
+	for _, kind := range []string{"qwen3", "llama"} {
+		cfg := tinyConfig()
+		cfg.Type = kind
+		m := randomModel(t, cfg, 3)
+		rng := rand.New(rand.NewPCG(4, 9))
+		seqs := randomBatch(rng, m.Config.Vocab)
+		co := coefficients(seqs, 4)
+		var first *Grads
+		for _, recompute := range []bool{false, true} {
+			p := newPass(m, nil, true)
+			p.recompute = recompute
+			chunks := plan(seqs, 40, true)
+			g := NewGrads(m.Params())
+			for i := range chunks {
+				p.load(seqs, &chunks[i], g)
+				turn := newTurns()
+				turn.next = i
+				p.train(&chunks[i], i, 1, func(s int, _, _ []float32) ([]float32, []float32) { return co[s][0], co[s][1] }, g, turn)
+			}
+			if first == nil {
+				first = g
+			} else if !sameBits(first.flat, g.flat) {
+				t.Errorf("%s: recomputing changes the gradients", kind)
+			}
+		}
+	}
+}
+
+// TestLargeModelsComputeTheSame compares the two ways to spread work; scores
+// agree bit for bit, gradients to rounding, because chunks are cut otherwise.
+func TestLargeModelsComputeTheSame(t *testing.T) {
+	m := randomModel(t, tinyConfig(), 3)
+	adapters := []*lora.Adapter{randomAdapter(t, m, 4, 1), randomAdapter(t, m, 6, 2)}
+	seqs := randomBatch(rand.New(rand.NewPCG(4, 9)), m.Config.Vocab)
+	for i := range seqs {
+		seqs[i].Adapter = adapters[i%2]
+	}
+	co := coefficients(seqs, 4)
+	var grads [2][2]*Grads
+	var scores [2][]Scored
+	for k, large := range []bool{false, true} {
+		big := m.Clone()
+		big.large = large
+		for i := range seqs {
+			if grads[k][i%2] == nil {
+				grads[k][i%2] = NewGrads(adapters[i%2].Params())
+			}
+			seqs[i].Grads = grads[k][i%2]
+		}
+		var err error
+		scores[k], err = big.Backward(context.Background(), seqs, 1, func(s int, _, _ []float32) ([]float32, []float32) { return co[s][0], co[s][1] }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range seqs {
+		if !sameBits(scores[0][i].LogProbs, scores[1][i].LogProbs) {
+			t.Errorf("sequence %d: other log-probabilities", i)
+		}
+	}
+	for a := range adapters {
+		near(t, "gradients", grads[1][a].flat, grads[0][a].flat, 1e-5)
 	}
 }

@@ -17,6 +17,7 @@ func (p *pass) layerForward(l int) {
 	p.pool.RMSNorm(a.n1, z.hidden, p.x[l], z.hidden, r, z.hidden, w.norm1, eps, a.inv1)
 	p.qkvForward(l, w, a)
 	p.attentionForward(l, a)
+	p.filled = l
 	mid := p.x[l] // in place when nothing is kept
 	if p.keep {
 		mid = a.mid
@@ -39,7 +40,11 @@ func (p *pass) layerForward(l int) {
 // for the rows [from, to), which hold whole families of spans, and adds the
 // parameters' gradients to g (nil: the base is frozen).
 func (p *pass) backward(rg rowRange, g *Grads) {
-	for l := len(p.m.layers) - 1; l >= 0; l-- {
+	last := len(p.m.layers) - 1
+	for l := last; l >= 0; l-- {
+		if p.recompute && p.filled != l {
+			p.layerForward(l)
+		}
 		p.layerBackward(l, rg, g)
 	}
 	if g != nil {
@@ -75,6 +80,9 @@ func (p *pass) layerBackward(l int, rg rowRange, g *Grads) {
 		dw = g.flat[at.norm1:][:z.hidden]
 	}
 	p.qkvBackward(l, w, a, rg, g)
+	if l == 0 && g == nil {
+		return // nothing below learns
+	}
 	p.pool.RMSNormBackward(dx, z.hidden, dw, b.dn[h:], z.hidden, p.x[l][h:], z.hidden, r, z.hidden, w.norm1, a.inv1[from:])
 }
 

@@ -27,6 +27,10 @@ type LoadOptions struct {
 	Trainable bool
 	// Pool does the work; nil means kernels.Default().
 	Pool *kernels.Pool
+	// ActivationBytes bounds the activations that training keeps; 0 means 2 GiB.
+	// Longer sequences are recomputed layer by layer. How a batch is cut depends
+	// on it, and so do the last bits of gradients.
+	ActivationBytes int64
 }
 
 // Load reads the checkpoint in dir: config.json and its safetensors.
@@ -43,7 +47,7 @@ func Load(dir string, opt LoadOptions) (*Model, error) {
 		return nil, err
 	}
 	defer ck.Close()
-	m := &Model{Config: cfg, pool: opt.Pool}
+	m := &Model{Config: cfg, pool: opt.Pool, budget: opt.ActivationBytes}
 	if m.pool == nil {
 		m.pool = kernels.Default()
 	}

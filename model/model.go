@@ -15,6 +15,8 @@ type Model struct {
 	Warnings []string
 
 	pool   *kernels.Pool
+	budget int64 // bytes for activations; 0 means defaultActivations
+	large  bool  // treat as large whatever the size: for tests
 	layout *layout
 	flat   []float32 // all parameters end to end; nil for a frozen model
 	layers []layer
@@ -113,7 +115,7 @@ func (m *Model) Refresh() {
 // Clone copies a trainable model: parameters of its own, shared by nobody. A
 // frozen model shares its weights with the clone.
 func (m *Model) Clone() *Model {
-	out := &Model{Config: m.Config, Warnings: m.Warnings, pool: m.pool, layout: m.layout}
+	out := &Model{Config: m.Config, Warnings: m.Warnings, pool: m.pool, budget: m.budget, layout: m.layout}
 	if m.flat == nil {
 		out.layers, out.norm, out.head, out.embed = m.layers, m.norm, m.head, m.embed
 		return out

@@ -14,6 +14,10 @@ type pass struct {
 	pool *kernels.Pool // nil: everything on the calling goroutine
 	att  kernels.Attention
 	keep bool // the backward needs each layer's activations
+	// recompute keeps the residual stream alone: the backward runs each layer's
+	// forward again. It changes no bit.
+	recompute bool
+	filled    int // the layer whose activations acts[0] holds under recompute
 
 	rows     int
 	ids, pos []int32
@@ -88,7 +92,7 @@ func (p *pass) size() {
 	p.rows = len(p.ids)
 	z, r := p.m.Config.sizes(), p.rows
 	n := len(p.acts)
-	if !p.keep {
+	if !p.keep || p.recompute {
 		n = 1
 	}
 	for i := range p.x {
@@ -127,10 +131,25 @@ func (p *pass) size() {
 
 // layerActs gives the activations of layer l.
 func (p *pass) layerActs(l int) *activations {
-	if !p.keep {
+	if !p.keep || p.recompute {
 		return &p.acts[0]
 	}
 	return &p.acts[l]
+}
+
+// rowBytes is the memory of one row's activations in all layers, keys and
+// values included; with recompute, in one layer and the residual stream.
+func (c *Config) rowBytes(rank int, recompute bool) int64 {
+	z := c.sizes()
+	layer := 3*z.hidden + z.qkv + z.q + 3*z.inner + 2*z.kv + 7*rank
+	if c.HeadNorm() {
+		layer += z.rot
+	}
+	back := 2*z.hidden + 3*z.inner + z.q + 2*z.qkv
+	if recompute {
+		return 4 * int64(c.Layers*z.hidden+layer+back)
+	}
+	return 4 * int64(c.Layers*(z.hidden+layer)+back)
 }
 
 // rotated gives the rotated queries and keys and their stride: a buffer of

@@ -25,7 +25,10 @@ type family struct {
 }
 
 // chunk is what one pass computes: whole families, one after the other.
-type chunk struct{ families []family }
+type chunk struct {
+	families []family
+	rows     int
+}
 
 // check tells what is wrong with a batch.
 func (m *Model) check(seqs []Sequence) error {
@@ -82,6 +85,7 @@ func plan(seqs []Sequence, limit int, split bool) []chunk {
 			f.seqs = append(f.seqs, order[j].seq)
 		}
 		c.families = append(c.families, f)
+		c.rows = rows
 		last = s
 		i = j
 	}
@@ -206,8 +210,13 @@ func (p *pass) ownCaches(c *chunk) {
 		p.caches = make([]kernels.KVCache, n+n/4)
 	}
 	p.caches = p.caches[:spans*layers]
-	mem := floats(&p.kv, total*layers)
+	own := layers
+	if p.recompute {
+		own = 1
+	}
+	all := floats(&p.kv, total*own)
 	for l := range p.spans {
+		mem := all[l%own*total:]
 		if l > 0 {
 			p.spans[l] = append(p.spans[l][:0], p.spans[0]...)
 		}

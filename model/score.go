@@ -29,9 +29,20 @@ const (
 	largeRows = 2048
 )
 
+// defaultActivations is the memory for activations of a large model's
+// training, unless the load options say otherwise.
+const defaultActivations = 2 << 30
+
 // small tells how work is spread. It depends on the configuration alone, like
 // everything that decides about the order of sums.
-func (m *Model) small() bool { return m.layout.total <= smallModel }
+func (m *Model) small() bool { return !m.large && m.layout.total <= smallModel }
+
+func (m *Model) activations() int64 {
+	if m.budget > 0 {
+		return m.budget
+	}
+	return defaultActivations
+}
 
 func (m *Model) chunkRows() int {
 	if m.small() {
@@ -175,10 +186,20 @@ func (m *Model) Backward(ctx context.Context, seqs []Sequence, temperature float
 // backwardLarge goes chunk by chunk, straight into the gradients. Adapters
 // share a chunk, so that the base's products are done for all rows at once.
 func (m *Model) backwardLarge(ctx context.Context, seqs []Sequence, temperature float32, loss LossFunc, grads *Grads, out []Scored) error {
-	chunks := plan(seqs, m.chunkRows(), m.flat != nil)
+	rank := 0
+	for i := range seqs {
+		if a := seqs[i].Adapter; a != nil {
+			rank = max(rank, a.Rank)
+		}
+	}
+	// Chunks are as large as fits without recomputing; a sequence longer than
+	// that is a chunk of its own, and is recomputed layer by layer.
+	rows := max(1, min(largeRows, int(m.activations()/m.Config.rowBytes(rank, false))))
+	chunks := plan(seqs, rows, m.flat != nil)
 	turn := newTurns()
 	return m.spread(ctx, len(chunks), true, func(p *pass, i int) {
 		c := &chunks[i]
+		p.recompute = c.rows > rows
 		p.load(seqs, c, grads)
 		p.train(c, i, temperature, loss, chunkGrads(seqs, c, grads), turn)
 		p.store(c, out)
