@@ -15,6 +15,7 @@ import (
 
 // cli is the table of subcommands.
 type cli struct {
+	Report   reportCmd   `cmd:"" help:"Write a report with tables and figures as one HTML file, or CSV and PNG."`
 	Generate generateCmd `cmd:"" help:"Continue prompts with a model."`
 	Score    scoreCmd    `cmd:"" help:"Log-probabilities and perplexity of texts or ids."`
 	Tokenize tokenizeCmd `cmd:"" help:"Text to ids and back, chat messages to text."`
@@ -75,7 +76,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	env := &environment{Ctx: ctx, Stdin: stdin, Stdout: stdout, Stderr: stderr, Cache: cache}
 	if err := kctx.Run(env); err != nil {
-		return report(stderr, err)
+		return conclude(stderr, err)
 	}
 	return exitOK
 }

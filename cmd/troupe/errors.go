@@ -52,9 +52,9 @@ type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// report prints err and maps it to an exit code. It is the only place that
+// conclude prints err and maps it to an exit code. It is the only place that
 // does.
-func report(stderr io.Writer, err error) int {
+func conclude(stderr io.Writer, err error) int {
 	var code exitCode
 	if errors.As(err, &code) {
 		return int(code)
