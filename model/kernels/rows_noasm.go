@@ -1,3 +1,5 @@
+//go:build purego || !amd64
+
 package kernels
 
 func rowDot(s *[16]float32, x, y []float32)            { dotGeneric(s, x, y) }

@@ -20,7 +20,6 @@
 #define AHEAD R15 // what to prefetch next
 
 
-// Sixteen ones, sixteen zeros: a window selects the first columns.
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
 DATA masks<>+16(SB)/8, $0xffffffffffffffff

@@ -278,15 +278,7 @@ func avx512File(f *file) {
 
 func avx2File(f *file) {
 	f.p("%s\n%s", header, amd64Registers)
-	f.p("// Sixteen ones, sixteen zeros: a window selects the first columns.")
-	for i := range 16 {
-		v := uint64(0)
-		if i < 8 {
-			v = 1<<64 - 1
-		}
-		f.p("DATA masks<>+%d(SB)/8, $%#x", 8*i, v)
-	}
-	f.p("GLOBL masks<>(SB), RODATA|NOPTR, $128\n")
+	f.maskTable("masks")
 	for _, fm := range forms {
 		for h := 1; h <= 6; h++ {
 			k := kernel{file: f, form: fm, h: h, v: 2, size: 32, r: "Y", free: 2 * h}

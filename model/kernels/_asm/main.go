@@ -9,14 +9,38 @@ import (
 	"fmt"
 	"go/format"
 	"log"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 )
 
 // file collects the text of one generated file.
 type file struct{ bytes.Buffer }
 
 func (f *file) p(format string, args ...any) { fmt.Fprintf(f, format+"\n", args...) }
+
+// floatBits is the float32 nearest a decimal, as an integer for the assembler.
+func floatBits(decimal string) string {
+	x, err := strconv.ParseFloat(decimal, 32)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return fmt.Sprintf("%#08x", math.Float32bits(float32(x)))
+}
+
+// maskTable writes sixteen ones and sixteen zeros, 32 bits each: a window that ends
+// n before the zeros selects the first n columns.
+func (f *file) maskTable(name string) {
+	for i := range 16 {
+		v := uint64(0)
+		if i < 8 {
+			v = 1<<64 - 1
+		}
+		f.p("DATA %s<>+%d(SB)/8, $%#x", name, 8*i, v)
+	}
+	f.p("GLOBL %s<>(SB), RODATA|NOPTR, $128\n", name)
+}
 
 func main() {
 	dir := flag.String("o", ".", "folder to write to")
@@ -25,6 +49,9 @@ func main() {
 		"tiles_avx512_amd64.s": avx512File,
 		"tiles_avx2_amd64.s":   avx2File,
 		"tiles_amd64.go":       amd64Stubs,
+		"rows_avx512_amd64.s":  rowsFile("Z", 64),
+		"rows_avx2_amd64.s":    rowsFile("Y", 32),
+		"rows_amd64.go":        rowStubs,
 	} {
 		var f file
 		write(&f)

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+)
+
+// vec writes the body of a row kernel in one amd64 instruction set. The lanes of a
+// block of sixteen elements lie in 16·4/size registers; the body is written once
+// for each of them (part).
+type vec struct {
+	*file
+	k      *rowKernel
+	r      string // register letter
+	size   int    // bytes per register
+	part   int    // which of the registers of a block
+	masked bool   // the tail of the row
+	next   int    // next free register
+	here   int    // register for scalars read where they are used, or -1
+}
+
+var pointers = []string{"SI", "DI", "DX", "BX", "R8", "R9"}
+
+func (v *vec) parts() int       { return 64 / v.size }
+func (v *vec) reg(i int) string { return fmt.Sprintf("%s%d", v.r, i) }
+func (v *vec) fixed() int       { return len(v.resident()) + len(v.k.lanes)*v.parts() }
+func (v *vec) lane(n string) string {
+	return v.reg(len(v.resident()) + slices.Index(v.k.lanes, n)*v.parts() + v.part)
+}
+
+// resident lists the scalars kept in registers; a kernel with many of them reads
+// them where they are used.
+func (v *vec) resident() []string {
+	if len(v.k.scalars) > 5 {
+		return nil
+	}
+	return v.k.scalars
+}
+
+func (v *vec) scalar(n string) string { return v.reg(slices.Index(v.k.scalars, n)) }
+
+func (v *vec) scalarHere(n string) string {
+	if v.here < 0 {
+		v.here = v.next
+		v.next++
+	}
+	v.p("\tVBROADCASTSS %s+%d(FP), %s", n, v.argument(n), v.reg(v.here))
+	return v.reg(v.here)
+}
+
+// argument is the frame offset of a parameter: n, pointers, then scalars.
+func (v *vec) argument(n string) int {
+	return 8 + 8*(len(v.k.lanes)+len(v.k.slices)) + 4*slices.Index(v.k.scalars, n)
+}
+
+func (v *vec) temp() string {
+	v.next++
+	return v.reg(v.next - 1)
+}
+
+func (v *vec) address(slice string) string {
+	return fmt.Sprintf("%d(%s)(AX*1)", v.part*v.size, pointers[slices.Index(v.k.slices, slice)])
+}
+
+func (v *vec) load(slice string) string {
+	t := v.temp()
+	switch {
+	case !v.masked:
+		v.p("\tVMOVUPS %s, %s", v.address(slice), t)
+	case v.r == "Z":
+		v.p("\tVMOVUPS.Z %s, K1, %s", v.address(slice), t)
+	default:
+		v.p("\tVMASKMOVPS %s, Y%d, %s", v.address(slice), 14+v.part, t)
+	}
+	return t
+}
+
+func (v *vec) store(slice, t string) {
+	switch {
+	case !v.masked:
+		v.p("\tVMOVUPS %s, %s", t, v.address(slice))
+	case v.r == "Z":
+		v.p("\tVMOVUPS %s, K1, %s", t, v.address(slice))
+	default:
+		v.p("\tVMASKMOVPS %s, Y%d, %s", t, 14+v.part, v.address(slice))
+	}
+}
+
+func (v *vec) mul(d, a, b string) { v.p("\tVMULPS %s, %s, %s", b, a, d) }
+func (v *vec) add(d, a, b string) { v.p("\tVADDPS %s, %s, %s", b, a, d) }
+func (v *vec) sub(d, a, b string) { v.p("\tVSUBPS %s, %s, %s", b, a, d) }
+func (v *vec) div(d, a, b string) { v.p("\tVDIVPS %s, %s, %s", b, a, d) }
+func (v *vec) sqrt(d, a string)   { v.p("\tVSQRTPS %s, %s", a, d) }
+
+func (v *vec) fma(d, a, b, c string)  { v.fused("VFMADD", d, a, b, c) }  // a·b + c
+func (v *vec) fnma(d, a, b, c string) { v.fused("VFNMADD", d, a, b, c) } // c - a·b
+func (v *vec) fms(d, a, b, c string)  { v.fused("VFMSUB", d, a, b, c) }  // a·b - c
+
+// fused picks the form whose overwritten operand is d, which must be one of the
+// operands or another register.
+func (v *vec) fused(op, d, a, b, c string) {
+	switch d {
+	case c:
+		v.p("\t%s231PS %s, %s, %s", op, b, a, d)
+	case a:
+		v.p("\t%s213PS %s, %s, %s", op, c, b, d)
+	case b:
+		v.p("\t%s213PS %s, %s, %s", op, c, a, d)
+	default:
+		panic("fused: the result overwrites no operand")
+	}
+}
+
+func (v *vec) zero() string {
+	t := v.temp()
+	v.clear(t)
+	return t
+}
+
+func (v *vec) clear(t string) {
+	if v.r == "Z" {
+		v.p("\tVPXORD %[1]s, %[1]s, %[1]s", t)
+	} else {
+		v.p("\tVXORPS %[1]s, %[1]s, %[1]s", t)
+	}
+}
+
+// constants are stored as eight copies each.
+var constants = []struct{ name, value string }{
+	{"one", "1.0"}, {"log2e", "1.44269504"}, {"negLn2High", "-0.693359375"}, {"negLn2Low", "2.12194440e-4"},
+	{"c7", "1.9875691500e-4"}, {"c6", "1.3981999507e-3"}, {"c5", "8.3334519073e-3"}, {"c4", "4.1665795894e-2"},
+	{"c3", "1.6666665459e-1"}, {"c2", "5.0000001201e-1"}, {"expMin", "-87.336544"}, {"expMax", "88.72283"},
+}
+
+func (v *vec) constant(name string) string {
+	t := v.temp()
+	v.p("\tVBROADCASTSS %s, %s", v.constAt(name), t)
+	return t
+}
+
+func (v *vec) constAt(name string) string {
+	for i, c := range constants {
+		if c.name == name {
+			return fmt.Sprintf("rows%s<>+%d(SB)", v.isa(), 4*i)
+		}
+	}
+	panic("no constant " + name)
+}
+
+func (v *vec) isa() string {
+	if v.r == "Z" {
+		return "AVX512"
+	}
+	return "AVX2"
+}
+
+// exp returns e**x in a new register and keeps x. It is Exp step by step.
+func (v *vec) exp(x string) string {
+	n, p, c := v.temp(), v.temp(), v.temp()
+	r := v.temp()
+	get := func(name string) string {
+		v.p("\tVBROADCASTSS %s, %s // %s", v.constAt(name), c, name)
+		return c
+	}
+	v.mul(n, x, get("log2e"))
+	if v.r == "Z" {
+		v.p("\tVRNDSCALEPS $8, %s, %s", n, n)
+		v.p("\tVMOVAPS %s, %s", x, r)
+	} else {
+		v.p("\tVROUNDPS $8, %s, %s", n, n)
+		v.p("\tVMOVAPS %s, %s", x, r)
+	}
+	v.fma(r, n, get("negLn2High"), r)
+	v.fma(r, n, get("negLn2Low"), r)
+	v.p("\tVBROADCASTSS %s, %s // c7", v.constAt("c7"), p)
+	for _, k := range []string{"c6", "c5", "c4", "c3", "c2", "one"} {
+		v.fma(p, p, r, get(k))
+	}
+	v.fma(p, p, r, c)
+	if v.r == "Z" {
+		v.p("\tVSCALEFPS %s, %s, %s // p·2^n", n, p, p)
+		v.p("\tVCMPPS $0x11, %s, %s, K2 // x < expMin", get("expMin"), x)
+		v.p("\tVPXORD %[1]s, %[1]s, K2, %[1]s", p)
+		v.p("\tVCMPPS $0x1e, %s, %s, K2 // x > expMax", get("expMax"), x)
+		v.p("\tVBROADCASTSS infinity<>(SB), K2, %s", p)
+		v.next -= 2
+		return p
+	}
+	v.p("\tVCVTPS2DQ %s, %s // p·2^(n>>1)·2^(n-n>>1)", n, n)
+	v.p("\tVPSRAD $1, %s, %s\n\tVPSUBD %[2]s, %[1]s, %[1]s", n, r)
+	v.p("\tVBROADCASTSS %s, %s // one", v.constAt("one"), c)
+	v.p("\tVPSLLD $23, %s, %[1]s\n\tVPADDD %s, %[1]s, %[1]s\n\tVMULPS %[1]s, %[3]s, %[3]s", r, c, p)
+	v.p("\tVPSLLD $23, %s, %[1]s\n\tVPADDD %s, %[1]s, %[1]s\n\tVMULPS %[1]s, %[3]s, %[3]s", n, c, p)
+	v.p("\tVCMPPS $0x11, %s, %s, %s // x < expMin", get("expMin"), x, n)
+	v.p("\tVANDNPS %s, %s, %s", p, n, p)
+	v.p("\tVCMPPS $0x1e, %s, %s, %s // x > expMax", get("expMax"), x, n)
+	v.p("\tVBROADCASTSS infinity2<>(SB), %s\n\tVBLENDVPS %s, %[1]s, %[3]s, %[3]s", c, n, p)
+	v.next -= 2
+	return p
+}
+
+// sigmoid returns 1/(1+exp(-x)) in a new register and keeps x.
+func (v *vec) sigmoid(x string) string {
+	t := v.zero()
+	v.sub(t, t, x)
+	e := v.exp(t)
+	v.p("\tVBROADCASTSS %s, %s // one", v.constAt("one"), t)
+	v.add(e, t, e)
+	v.div(t, t, e)
+	return t
+}
+
+// max keeps the larger of lane s and x; lanes beyond the row keep s.
+func (v *vec) max(s, x string) {
+	switch {
+	case !v.masked:
+		v.p("\tVMAXPS %s, %s, %s", x, s, s)
+	case v.r == "Z":
+		v.p("\tVMAXPS %s, %s, K1, %s", x, s, s)
+	default:
+		v.p("\tVBLENDVPS Y%d, %s, %s, %s\n\tVMAXPS %[4]s, %[3]s, %[3]s", 14+v.part, x, s, x)
+	}
+}
+
+// valid zeroes the lanes beyond the row.
+func (v *vec) valid(e string) {
+	switch {
+	case !v.masked:
+	case v.r == "Z":
+		v.p("\tVMOVAPS.Z %s, K1, %s", e, e)
+	default:
+		v.p("\tVANDPS %s, Y%d, %s", e, 14+v.part, e)
+	}
+}

@@ -1,0 +1,53 @@
+//go:build !purego
+
+package kernels
+
+import "unsafe"
+
+// The wrappers whose parameters aren't just slices and scalars in order.
+
+func rowAxpy(y []float32, a float32, x []float32) {
+	switch active {
+	case avx512:
+		rowAxpyAVX512(len(y), at(y), at(x), a)
+	case avx2:
+		rowAxpyAVX2(len(y), at(y), at(x), a)
+	default:
+		axpyGeneric(y, a, x)
+	}
+}
+
+func rowScale(y []float32, a float32, x []float32) {
+	switch active {
+	case avx512:
+		rowScaleAVX512(len(y), at(y), at(x), a)
+	case avx2:
+		rowScaleAVX2(len(y), at(y), at(x), a)
+	default:
+		scaleGeneric(y, a, x)
+	}
+}
+
+func rowMax(x []float32) float32 {
+	if len(x) < 16 || active == generic {
+		return maxGeneric(x)
+	}
+	s := [16]float32(x)
+	if active == avx512 {
+		rowMaxAVX512(len(x), unsafe.Pointer(&s), at(x))
+	} else {
+		rowMaxAVX2(len(x), unsafe.Pointer(&s), at(x))
+	}
+	return maxGeneric(s[:])
+}
+
+func rowAdam(p, g, m, v []float32, r *adamRates) {
+	switch active {
+	case avx512:
+		rowAdamAVX512(len(p), at(p), at(g), at(m), at(v), r.keep, r.b1, r.c1, r.b2, r.c2, r.root, r.eps, r.step, r.gscale)
+	case avx2:
+		rowAdamAVX2(len(p), at(p), at(g), at(m), at(v), r.keep, r.b1, r.c1, r.b2, r.c2, r.root, r.eps, r.step, r.gscale)
+	default:
+		adamGeneric(p, g, m, v, r)
+	}
+}
