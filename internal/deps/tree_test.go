@@ -71,7 +71,7 @@ func undocumented(d ast.Decl) []string {
 	var bad []string
 	switch d := d.(type) {
 	case *ast.FuncDecl:
-		if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) {
+		if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) && !isErrorMethod(d) {
 			bad = append(bad, d.Name.Name)
 		}
 	case *ast.GenDecl:
@@ -91,6 +91,12 @@ func undocumented(d ast.Decl) []string {
 		}
 	}
 	return bad
+}
+
+// isErrorMethod knows the methods of the error interfaces, which document
+// themselves.
+func isErrorMethod(d *ast.FuncDecl) bool {
+	return d.Recv != nil && slices.Contains([]string{"Error", "Unwrap", "Is"}, d.Name.Name)
 }
 
 func exportedReceiver(d *ast.FuncDecl) bool {
