@@ -1,0 +1,212 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// attentionCase is a small batch: lengths of sequences without a prefix, then one
+// prefix with completions.
+type attentionCase struct {
+	Attention
+	lens        []int
+	prefix      int
+	completions []int
+}
+
+var attentionCases = []attentionCase{
+	{Attention{2, 1, 8, 0.35}, []int{1, 5, 40}, 0, nil},
+	{Attention{3, 3, 16, 0.25}, []int{33, 2}, 0, nil},
+	{Attention{4, 2, 24, 0.2}, []int{70}, 37, []int{3, 1, 30}},
+	{Attention{6, 2, 32, 0.2}, nil, 64, []int{40, 41}},
+}
+
+type attentionBatch struct {
+	attentionCase
+	rows       int
+	q, k, v    []float32
+	ldq, ldkv  int
+	spans      []Span
+	stats      *Stats
+	scratch    Scratch
+	out        []float32
+	rowsOfSpan [][]int // for each span the rows of the keys its last row sees, in order
+}
+
+func newAttentionBatch(c attentionCase, seed uint64) *attentionBatch {
+	b := &attentionBatch{attentionCase: c, ldq: c.Heads*c.HeadDim + 4, ldkv: c.KVHeads*c.HeadDim + 2}
+	for _, n := range append(append([]int{c.prefix}, c.completions...), c.lens...) {
+		b.rows += n
+	}
+	r := rand.New(rand.NewPCG(seed, 1))
+	b.q, b.k, b.v = normal(r, b.rows*b.ldq), normal(r, b.rows*b.ldkv), normal(r, b.rows*b.ldkv)
+	b.out, b.stats = make([]float32, b.rows*b.ldq), c.NewStats(b.rows)
+	b.fill()
+	return b
+}
+
+// fill makes the spans and caches from k and v.
+func (b *attentionBatch) fill() {
+	b.spans, b.rowsOfSpan = nil, nil
+	row := 0
+	add := func(n int, prefix *KVCache, before []int) ([]int, *KVCache) {
+		c := b.NewCache(n)
+		c.Row = row
+		b.Append(c, b.k[row*b.ldkv:], b.ldkv, b.v[row*b.ldkv:], b.ldkv, n)
+		rows := append([]int(nil), before...)
+		for i := range n {
+			rows = append(rows, row+i)
+		}
+		b.spans = append(b.spans, Span{Row: row, Rows: n, Prefix: prefix, Own: c})
+		b.rowsOfSpan = append(b.rowsOfSpan, rows)
+		row += n
+		return rows, c
+	}
+	if b.prefix > 0 {
+		before, c := add(b.prefix, nil, nil)
+		for _, n := range b.completions {
+			add(n, c, before)
+		}
+	}
+	for _, n := range b.lens {
+		add(n, nil, nil)
+	}
+}
+
+// reference is attention in float64 by its definition.
+func (b *attentionBatch) reference() []float64 {
+	out := make([]float64, b.rows*b.ldq)
+	for s, sp := range b.spans {
+		for i := range sp.Rows {
+			keys := b.rowsOfSpan[s][:len(b.rowsOfSpan[s])-sp.Rows+i+1]
+			for h := range b.Heads {
+				b.referenceRow(out, sp.Row+i, h, keys)
+			}
+		}
+	}
+	return out
+}
+
+func (b *attentionBatch) referenceRow(out []float64, row, h int, keys []int) {
+	kv := h / (b.Heads / b.KVHeads) * b.HeadDim
+	p := make([]float64, len(keys))
+	top, sum := math.Inf(-1), 0.0
+	for j, kr := range keys {
+		for d := range b.HeadDim {
+			p[j] += float64(b.q[row*b.ldq+h*b.HeadDim+d]) * float64(b.k[kr*b.ldkv+kv+d])
+		}
+		p[j] *= float64(b.Scale)
+		top = max(top, p[j])
+	}
+	for j := range p {
+		p[j] = math.Exp(p[j] - top)
+		sum += p[j]
+	}
+	for j, kr := range keys {
+		for d := range b.HeadDim {
+			out[row*b.ldq+h*b.HeadDim+d] += p[j] / sum * float64(b.v[kr*b.ldkv+kv+d])
+		}
+	}
+}
+
+func TestAttentionIsItsDefinition(t *testing.T) {
+	pool := NewPool(2)
+	defer pool.Close()
+	each(t, func(t *testing.T) {
+		for i, c := range attentionCases {
+			b := newAttentionBatch(c, uint64(i))
+			b.Forward(pool, b.out, b.ldq, b.q, b.ldq, b.spans, b.stats, &b.scratch)
+			for j, want := range b.reference() {
+				if math.Abs(float64(b.out[j])-want) > 3e-6 {
+					t.Fatalf("case %d: out[%d] = %v, want %v", i, j, b.out[j], want)
+				}
+			}
+		}
+	})
+}
+
+// Decoding one row at a time must give the bits of the whole sequence, whatever
+// the prefix is shared with.
+func TestAttentionDecodesTheSameBits(t *testing.T) {
+	var first []float32
+	each(t, func(t *testing.T) {
+		var all []float32
+		for i, c := range attentionCases {
+			b := newAttentionBatch(c, uint64(i))
+			b.Forward(nil, b.out, b.ldq, b.q, b.ldq, b.spans, nil, &b.scratch)
+			all = append(all, b.out...)
+			got := make([]float32, len(b.out))
+			for s, sp := range b.spans {
+				joined := b.NewCache(len(b.rowsOfSpan[s]))
+				own := b.NewCache(sp.Rows)
+				for _, row := range b.rowsOfSpan[s][:len(b.rowsOfSpan[s])-sp.Rows] {
+					b.Append(joined, b.k[row*b.ldkv:], b.ldkv, b.v[row*b.ldkv:], b.ldkv, 1)
+				}
+				for r := range sp.Rows {
+					row := sp.Row + r
+					b.Append(joined, b.k[row*b.ldkv:], b.ldkv, b.v[row*b.ldkv:], b.ldkv, 1)
+					b.Append(own, b.k[row*b.ldkv:], b.ldkv, b.v[row*b.ldkv:], b.ldkv, 1)
+					for _, one := range []Span{{row, 1, nil, joined}, {row, 1, sp.Prefix, own}} {
+						b.Forward(nil, got, b.ldq, b.q, b.ldq, []Span{one}, nil, &b.scratch)
+						sameBits(t, fmt.Sprintf("case %d row %d", i, row), got[row*b.ldq:], b.out[row*b.ldq:][:b.Heads*b.HeadDim])
+					}
+				}
+			}
+		}
+		if first == nil {
+			first = all
+		}
+		sameBits(t, "families", all, first)
+	})
+}
+
+func TestAttentionBackwardAgainstDifferences(t *testing.T) {
+	pool := NewPool(2)
+	defer pool.Close()
+	var first []float32
+	each(t, func(t *testing.T) {
+		var all []float32
+		for i, c := range attentionCases {
+			b := newAttentionBatch(c, uint64(i))
+			dout := normal(rand.New(rand.NewPCG(9, 9)), len(b.out))
+			dq, dk, dv := make([]float32, len(b.q)), make([]float32, len(b.k)), make([]float32, len(b.v))
+			b.Forward(pool, b.out, b.ldq, b.q, b.ldq, b.spans, b.stats, &b.scratch)
+			b.Backward(pool, dq, b.ldq, dk, dv, b.ldkv, dout, b.ldq, b.out, b.ldq, b.q, b.ldq, b.spans, b.stats, &b.scratch)
+			all = append(append(append(all, dq...), dk...), dv...)
+			r := rand.New(rand.NewPCG(4, 4))
+			for range 12 {
+				b.checkSlope(t, "dq", b.q, dq, r.IntN(b.rows)*b.ldq+r.IntN(b.Heads*b.HeadDim), dout)
+				b.checkSlope(t, "dk", b.k, dk, r.IntN(b.rows)*b.ldkv+r.IntN(b.KVHeads*b.HeadDim), dout)
+				b.checkSlope(t, "dv", b.v, dv, r.IntN(b.rows)*b.ldkv+r.IntN(b.KVHeads*b.HeadDim), dout)
+			}
+		}
+		if first == nil {
+			first = all
+		}
+		sameBits(t, "families", all, first)
+	})
+}
+
+// checkSlope compares one gradient with a difference of the float64 reference.
+func (b *attentionBatch) checkSlope(t *testing.T, what string, x, dx []float32, i int, dout []float32) {
+	t.Helper()
+	const h = 1.0 / 256
+	loss := func(v float32) (l float64) {
+		old := x[i]
+		x[i] = v
+		for j, o := range b.reference() {
+			if j%b.ldq < b.Heads*b.HeadDim {
+				l += o * float64(dout[j])
+			}
+		}
+		x[i] = old
+		return l
+	}
+	up, down := x[i]+h, x[i]-h
+	want := (loss(up) - loss(down)) / float64(up-down)
+	if math.Abs(want-float64(dx[i])) > 2e-4*(1+math.Abs(want)) {
+		t.Errorf("%s[%d] = %v, difference %v", what, i, dx[i], want)
+	}
+}
