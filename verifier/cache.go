@@ -23,7 +23,7 @@ func (j *Judge) key(it Item, source string) key {
 		h.Write(n[:])
 		h.Write([]byte(s))
 	}
-	how, _ := json.Marshal(struct{ Limits, Code, Guest any }{it.Task.Limits, j.opt.Code, j.guest()})
+	how, _ := json.Marshal(struct{ Limits, Code, Guest any }{it.Task.Limits, j.options(it), j.guest()})
 	put(string(how))
 	put(source)
 	put(it.Task.Fn)

@@ -59,6 +59,16 @@ type Item struct {
 	Answer string // a model's reply
 	// Source says that Answer is a program as it is, not a reply that holds one.
 	Source bool
+	// Options, if not nil, take the place of the judge's for programs.
+	Options *code.Options
+}
+
+// options are how an item's program is judged.
+func (j *Judge) options(it Item) code.Options {
+	if it.Options != nil {
+		return *it.Options
+	}
+	return j.opt.Code
 }
 
 // New returns a Judge. It does not own the pool.
@@ -156,7 +166,7 @@ func (j *Judge) program(it Item) string {
 	if it.Source {
 		return it.Answer
 	}
-	source, _ := j.opt.Code.Extract(it.Answer)
+	source, _ := j.options(it).Extract(it.Answer)
 	return source
 }
 
@@ -168,7 +178,7 @@ func (j *Judge) code(ctx context.Context, it Item) (verdict.Verdict, error) {
 	source := it.Answer
 	if !it.Source {
 		var found bool
-		if source, found = j.opt.Code.Extract(it.Answer); !found {
+		if source, found = j.options(it).Extract(it.Answer); !found {
 			return code.NoAnswer(it.Task), nil
 		}
 	}
@@ -178,7 +188,7 @@ func (j *Judge) code(ctx context.Context, it Item) (verdict.Verdict, error) {
 	return j.cache.get(ctx, j.key(it, source), func() (verdict.Verdict, error) {
 		w := &leased{judge: j, lease: j.lease}
 		defer w.release()
-		v, err := code.Program(ctx, w, it.Task, source, j.opt.Code)
+		v, err := code.Program(ctx, w, it.Task, source, j.options(it))
 		v.Guest = j.guest()
 		return v, err
 	})

@@ -20,6 +20,7 @@ type cli struct {
 	Score    scoreCmd    `cmd:"" help:"Log-probabilities and perplexity of texts or ids."`
 	Tokenize tokenizeCmd `cmd:"" help:"Text to ids and back, chat messages to text."`
 	Run      runCmd      `cmd:"" help:"Run one Python program in the sandbox."`
+	Verify   verifyCmd   `cmd:"" help:"Judge programs or math answers: JSONL in, verdicts out."`
 	Query    queryCmd    `cmd:"" help:"Ask the run database in SQL; --list shows ready-made queries."`
 	Serve    serveCmd    `cmd:"" help:"Serve the status of runs over HTTP on this machine."`
 	Version  versionCmd  `cmd:"" help:"Show version, commit, toolchain, kernels, SQLite and guest."`
