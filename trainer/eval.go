@@ -1,0 +1,71 @@
+package trainer
+
+import (
+	"context"
+	"math"
+
+	"troupe/data"
+	"troupe/data/store"
+	"troupe/trainer/metrics"
+	"troupe/trainer/rollout"
+)
+
+// evalIteration is the iteration in the keys of evaluation draws: the same at
+// every evaluation, so that two evaluations differ by the policy alone.
+const evalIteration = -1
+
+// evaluate plays every held-out task once at the training temperature and,
+// where asked for, once greedily.
+func (t *Trainer) evaluate(ctx context.Context, log *record) error {
+	if len(t.held) == 0 {
+		return nil
+	}
+	var c counts
+	temperatures := []float64{t.cfg.Temperature}
+	if t.cfg.EvalGreedy && (log.Iteration == 0 || log.Iteration == t.cfg.Iterations) {
+		temperatures = append(temperatures, 0)
+	}
+	t.noteTasks(log, t.held)
+	for i, temperature := range temperatures {
+		accuracy, err := t.evaluateAt(ctx, log, temperature, &c)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			t.accuracy = accuracy
+		}
+	}
+	log.step("val/judged", float64(c.judged))
+	log.step("val/cached", float64(c.cached))
+	log.timed("eval")
+	return nil
+}
+
+func (t *Trainer) evaluateAt(ctx context.Context, log *record, temperature float64, c *counts) (float64, error) {
+	engine := *t.engine
+	engine.temperature = float32(temperature)
+	jobs := rollout.Jobs(t.cfg.Seed, evalIteration, t.held, 1)
+	episodes, err := rollout.Play(ctx, t.workflow, jobs, &engine, t.parts.Verifier)
+	if err != nil {
+		return 0, err
+	}
+	split := string(data.Held)
+	right, n := 0.0, 0
+	for i := range episodes {
+		ep := &episodes[i]
+		at := store.At{Split: split, Temperature: temperature, Task: ep.Task, Rollout: ep.Rollout}
+		log.Episodes = append(log.Episodes, store.Episode{At: at, Reward: ep.Verdict.Reward,
+			Rewarded: ep.Verdict.Rewarded(), Verdict: string(ep.Verdict.Code)})
+		t.logVerdict(log, at, ep, false, c)
+		log.EvalItems = append(log.EvalItems, store.EvalItem{Split: split, Temperature: temperature, Task: ep.Task,
+			Correct: ep.Verdict.Reward, Verdict: string(ep.Verdict.Code)})
+		if ep.Verdict.Rewarded() {
+			right += ep.Verdict.Reward
+			n++
+		}
+	}
+	accuracy := right / math.Max(float64(n), 1)
+	log.Evals = append(log.Evals, store.Eval{Split: split, Temperature: temperature, N: n,
+		Accuracy: accuracy, Stderr: metrics.BinomialSE(accuracy, max(n, 1))})
+	return accuracy, nil
+}

@@ -1,0 +1,90 @@
+package trainer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"troupe/data"
+	"troupe/model"
+	"troupe/trainer/policy"
+	"troupe/trainer/rollout"
+	"troupe/trainer/workflow"
+)
+
+// Measure plays every task once with one model behind all roles, at the
+// config's temperature, and returns the share judged right. Episodes that
+// could not be judged are left out.
+func Measure(ctx context.Context, cfg *Config, m *model.Model, enc Encoder, v workflow.Verifier, tasks []data.Task) (float64, error) {
+	if len(tasks) == 0 {
+		return 0, fmt.Errorf("no tasks to measure on")
+	}
+	w, err := cfg.NewWorkflow(tasks[0].Kind, nil)
+	if err != nil {
+		return 0, err
+	}
+	route, err := policy.Parse("shared", w.Roles())
+	if err != nil {
+		return 0, err
+	}
+	e := &engine{enc: enc, route: route, temperature: float32(cfg.Temperature),
+		sets: map[string]*policy.Set{policy.SharedSet: {Name: policy.SharedSet, Model: m}}}
+	episodes, err := rollout.Play(ctx, w, rollout.Jobs(cfg.Seed, evalIteration, tasks, 1), e, v)
+	if err != nil {
+		return 0, err
+	}
+	right, n := 0.0, 0
+	for _, ep := range episodes {
+		if ep.Verdict.Rewarded() {
+			right += ep.Verdict.Reward
+			n++
+		}
+	}
+	if n == 0 {
+		return 0, fmt.Errorf("none of %d answers could be judged: %s", len(episodes), episodes[0].Verdict.Reason)
+	}
+	return right / float64(n), nil
+}
+
+// HashModel is the content hash of a checkpoint folder: of its weights, its
+// configuration and its tokenizer, whatever the folder is called.
+func HashModel(dir string) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", fmt.Errorf("read model: %w", err)
+	}
+	h := sha256.New()
+	for _, e := range entries {
+		name := e.Name()
+		ext := filepath.Ext(name)
+		if e.IsDir() || !slices.Contains([]string{".json", ".safetensors", ".jinja"}, ext) || strings.HasPrefix(name, ".") {
+			continue
+		}
+		sum, err := HashFile(filepath.Join(dir, name))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%s %s\n", name, sum)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// HashFile is the sha256 of a file.
+func HashFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

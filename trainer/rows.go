@@ -1,0 +1,135 @@
+package trainer
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"troupe/data"
+	"troupe/internal/prng"
+	"troupe/trainer/grpo"
+	"troupe/trainer/workflow"
+)
+
+// row is one model call as something to train on.
+type row struct {
+	episode   *workflow.Episode
+	call      *workflow.Call
+	set       string
+	reward    float64
+	advantage float64
+	masked    bool // cut off at the limit, and the overlong rule says so
+	kept      bool // takes part in the update
+}
+
+// rows lines up the calls of all rewarded episodes, in their order, with their
+// advantages. An episode whose verdict is an infrastructure failure has none.
+func (t *Trainer) rows(episodes []workflow.Episode) ([]*row, error) {
+	var rows []*row
+	var rewards []float64
+	var groups []string
+	var lengths []int
+	for i := range episodes {
+		ep := &episodes[i]
+		if !ep.Verdict.Rewarded() {
+			continue
+		}
+		for j := range ep.Calls {
+			c := &ep.Calls[j]
+			r := &row{episode: ep, call: c, set: t.route.Set(c.Role.Name, c.Role.Slot), reward: ep.Verdict.Reward}
+			limit := c.MaxTokens
+			if t.cfg.OverlongPenalty > 0 {
+				r.reward += grpo.SoftPunishment(len(c.IDs), limit, t.cfg.OverlongBuffer, t.cfg.OverlongPenalty)
+			}
+			var err error
+			if r.masked, err = grpo.Overlong(t.cfg.Overlong).Truncated(len(c.IDs), limit, c.Finish == workflow.Stop); err != nil {
+				return nil, err
+			}
+			key, err := grpo.Grouping(t.cfg.Grouping).Key(t.member(ep.Task, c))
+			if err != nil {
+				return nil, err
+			}
+			r.kept = len(c.IDs) > 0 && !r.masked && !t.sets[r.set].Frozen
+			rows = append(rows, r)
+			rewards, groups, lengths = append(rewards, r.reward), append(groups, key), append(lengths, len(c.IDs))
+		}
+	}
+	adv, err := grpo.Advantages(rewards, groups, lengths, grpo.AdvantageOptions{
+		Estimator: grpo.Estimator(t.cfg.Estimator), Epsilon: t.cfg.AdvEpsilon, Singleton: grpo.Singleton(t.cfg.Singleton)})
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range rows {
+		r.advantage = adv[i]
+	}
+	return rows, nil
+}
+
+// member is what the grouping rules know of a call.
+func (t *Trainer) member(task string, c *workflow.Call) grpo.Member {
+	m := grpo.Member{Task: task, Role: c.Role.Name, Slot: c.Role.Slot, Turn: c.Role.Turn, Trajectory: c.Role.Name}
+	// The authors' math Voting numbers its generators, their code Voting and
+	// their workers are not numbered.
+	if t.cfg.Workflow == "voting" && t.kind == data.Math && c.Role.Name == "generator" {
+		m.Trajectory = c.Role.Name + strconv.Itoa(c.Role.Slot)
+	}
+	if t.cfg.Grouping == string(grpo.BySamePrompt) {
+		m.Prompt = fmt.Sprint(c.PromptIDs)
+	}
+	return m
+}
+
+// lineUp orders a set's rows before they are cut into mini-batches.
+func (t *Trainer) lineUp(rows []*row, set string, iteration, epoch int) []*row {
+	switch t.cfg.MiniBatchOrder {
+	case "length":
+		lengths := make([]int, len(rows))
+		for i, r := range rows {
+			lengths[i] = len(r.call.PromptIDs) + len(r.call.IDs)
+		}
+		return pick(rows, grpo.LengthBalanced(lengths))
+	case "shuffle":
+		if t.cfg.MiniBatch > 0 && len(rows) > t.cfg.MiniBatch {
+			rng := prng.Stream(t.cfg.Seed, "minibatch", set, strconv.Itoa(iteration), strconv.Itoa(epoch))
+			return pick(rows, rng.Perm(len(rows)))
+		}
+	}
+	return rows
+}
+
+func pick(rows []*row, order []int) []*row {
+	out := make([]*row, len(order))
+	for i, j := range order {
+		out[i] = rows[j]
+	}
+	return out
+}
+
+// part is the rows of one agent in a mini-batch. Gradients are taken part by
+// part, so that metrics can tell who pushed where.
+type part struct {
+	role string
+	slot int
+	rows []int // places in the mini-batch
+}
+
+// parts divides a mini-batch by role and slot, in a fixed order.
+func parts(rows []*row) []part {
+	var ps []part
+	for i, r := range rows {
+		at := slices.IndexFunc(ps, func(p part) bool { return p.role == r.call.Role.Name && p.slot == r.call.Role.Slot })
+		if at < 0 {
+			at = len(ps)
+			ps = append(ps, part{role: r.call.Role.Name, slot: r.call.Role.Slot})
+		}
+		ps[at].rows = append(ps[at].rows, i)
+	}
+	slices.SortStableFunc(ps, func(a, b part) int {
+		if c := strings.Compare(a.role, b.role); c != 0 {
+			return c
+		}
+		return a.slot - b.slot
+	})
+	return ps
+}

@@ -1,0 +1,256 @@
+package trainer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"troupe/data"
+	"troupe/data/store"
+	"troupe/model"
+	"troupe/model/lora"
+	"troupe/trainer/policy"
+	"troupe/trainer/rollout"
+	"troupe/trainer/workflow"
+)
+
+// Parts are what a run is made of. The caller opens and closes them.
+type Parts struct {
+	Base     *model.Model // weights every parameter set starts from; never changed
+	Encoder  Encoder
+	Verifier workflow.Verifier
+	Tasks    []data.Task
+	Prompts  *workflow.Prompts // nil: our own wording
+	DB       *store.DB
+	Version  string            // of the program, for the run's row
+	Kernels  string            // implementation in use
+	Host     string            // name of the machine
+	Report   func(Progress)    // told after every iteration; may be nil
+	Fail     func(site string) // test hook: called at named points, may end the process
+	Inject   func(site string, values [][]float32)
+}
+
+// Progress is where a run stands.
+type Progress struct {
+	Run       string
+	Iteration int // done; 0 after the base evaluation
+	Of        int
+	Reward    float64 // mean of the iteration's episodes
+	Accuracy  float64 // of the last evaluation at the training temperature
+	Evaluated bool    // in this iteration
+}
+
+// Trainer is a run in progress.
+type Trainer struct {
+	cfg      Config
+	parts    Parts
+	id       string
+	kind     data.Kind
+	workflow workflow.Workflow
+	route    policy.Map
+	sets     map[string]*policy.Set
+	setNames []string
+	trained  []string // names of sets that are not frozen
+	source   source
+	held     []data.Task
+	engine   *engine
+	calls    int             // update calls of all sets so far
+	asked    map[uint64]bool // questions put to the verifier so far, by hash
+	bad      int             // iterations in a row with a skipped update
+	noted    map[string]bool // tasks whose row is written
+	accuracy float64
+}
+
+// New prepares a run: parameter sets, tasks, and the run's row in the log.
+func New(cfg Config, parts Parts) (*Trainer, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	t := &Trainer{cfg: cfg, parts: parts, id: cfg.ID(), asked: map[uint64]bool{}, noted: map[string]bool{}}
+	train, held := splits(parts.Tasks)
+	if err := errors.Join(distinct(parts.Tasks), enough(train, cfg.Tasks)); err != nil {
+		return nil, err
+	}
+	t.kind = train[0].Kind
+	t.source = source{cfg.Seed, train}
+	t.held = held[:min(len(held), cfg.EvalN)]
+	var err error
+	if t.workflow, err = cfg.NewWorkflow(t.kind, parts.Prompts); err != nil {
+		return nil, err
+	}
+	if t.route, err = policy.Parse(cfg.Policy, t.workflow.Roles()); err != nil {
+		return nil, err
+	}
+	if err := t.makeSets(); err != nil {
+		return nil, err
+	}
+	t.engine = &engine{enc: parts.Encoder, route: t.route, sets: t.sets, temperature: float32(cfg.Temperature)}
+	return t, nil
+}
+
+func enough(train []data.Task, batch int) error {
+	if len(train) < batch {
+		return fmt.Errorf("%d tasks to train on are fewer than a batch of %d", len(train), batch)
+	}
+	return nil
+}
+
+// NewWorkflow makes the configured workflow.
+func (c *Config) NewWorkflow(kind data.Kind, prompts *workflow.Prompts) (workflow.Workflow, error) {
+	return workflow.New(c.Workflow, workflow.Options{
+		Kind: kind, Prompts: prompts, MaxTokens: c.MaxTokens, Budget: c.Budget,
+		Voters: c.Voters, Workers: c.Workers, Evaluations: c.Evaluations,
+		Defaults: c.Defaults, EndOnOverflow: c.OrchOverflow == "end"})
+}
+
+// slots is the number of agents that a role can have.
+func (t *Trainer) slots(role string) int {
+	switch role {
+	case "generator":
+		if t.cfg.Workflow == "voting" {
+			return t.cfg.Voters
+		}
+	case "worker":
+		return t.cfg.Workers
+	}
+	return 1
+}
+
+func (t *Trainer) makeSets() error {
+	t.sets = map[string]*policy.Set{}
+	t.setNames = t.route.Sets(t.workflow.Roles(), t.slots)
+	for _, name := range t.setNames {
+		var set *policy.Set
+		var err error
+		if t.cfg.Params == "full" {
+			set, err = policy.NewFull(name, t.parts.Base)
+		} else {
+			var a *lora.Adapter
+			if a, err = t.newAdapter(name); err == nil {
+				set = policy.NewAdapter(name, t.parts.Base, a)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		set.Frozen = t.route.Frozen(name)
+		if !set.Frozen {
+			t.trained = append(t.trained, name)
+		}
+		t.sets[name] = set
+	}
+	if len(t.trained) == 0 {
+		return fmt.Errorf("policy %s: every parameter set is frozen", t.cfg.Policy)
+	}
+	return nil
+}
+
+// ID is the run's id.
+func (t *Trainer) ID() string { return t.id }
+
+// Run trains to the end of the config, from the newest checkpoint if there is
+// one.
+func (t *Trainer) Run(ctx context.Context) error {
+	done, err := t.resume(ctx)
+	if err != nil {
+		return err
+	}
+	if done < 0 { // nothing yet: measure the base
+		log := t.begin(0)
+		if err := t.evaluate(ctx, log); err != nil {
+			return err
+		}
+		if err := t.commit(ctx, log, true); err != nil {
+			return err
+		}
+		done = 0
+	}
+	for it := done + 1; it <= t.cfg.Iterations; it++ {
+		log := t.begin(it)
+
+		tasks := t.source.draw(it, t.cfg.Tasks)
+		jobs := rollout.Jobs(t.cfg.Seed, it, tasks, t.cfg.Rollouts)
+		episodes, err := rollout.Play(ctx, t.workflow, jobs, t.engine, t.parts.Verifier)
+		if err != nil {
+			return err
+		}
+		log.timed("rollout")
+
+		rows, err := t.rows(episodes)
+		if err != nil {
+			return err
+		}
+		updates, err := t.update(ctx, it, rows)
+		if err != nil {
+			return err
+		}
+		log.timed("update")
+
+		t.logEpisodes(log, tasks, episodes, rows)
+		t.logUpdates(log, updates, rows)
+		if t.evaluationDue(it) {
+			if err := t.evaluate(ctx, log); err != nil {
+				return err
+			}
+		}
+		stop := t.nonFinite(log, updates)
+		if err := t.commit(ctx, log, stop == nil && (it%t.cfg.CheckpointEvery == 0 || it == t.cfg.Iterations)); err != nil {
+			return err
+		}
+		if stop != nil {
+			return stop
+		}
+	}
+	return nil
+}
+
+// begin starts an iteration's log.
+func (t *Trainer) begin(iteration int) *record {
+	return &record{Batch: store.Batch{Run: t.id, Iteration: iteration}, since: time.Now()}
+}
+
+// evaluationDue reports whether the model is measured after an iteration.
+func (t *Trainer) evaluationDue(it int) bool {
+	return it == t.cfg.Iterations || t.cfg.EvalEvery > 0 && it%t.cfg.EvalEvery == 0
+}
+
+// patience is how many iterations in a row may have a non-finite gradient.
+const patience = 3
+
+// ErrNonFinite stops a run whose gradients stay non-finite.
+var ErrNonFinite = errors.New("losses or gradients are not finite")
+
+// nonFinite notes skipped updates and says when it is enough.
+func (t *Trainer) nonFinite(log *record, updates []updated) error {
+	skipped := false
+	for _, u := range updates {
+		if u.skipped > 0 {
+			skipped = true
+			for _, role := range u.roles {
+				log.event("nonfinite", role, "alarm", fmt.Sprintf("loss or gradient of %s is not finite; %d updates skipped", u.set, u.skipped), float64(u.skipped))
+			}
+		}
+	}
+	if !skipped {
+		t.bad = 0
+		return nil
+	}
+	if t.bad++; t.bad < patience {
+		return nil
+	}
+	log.State = store.Failed
+	return fmt.Errorf("%w in %d iterations in a row, up to %d; the last checkpoint is good", ErrNonFinite, patience, log.Iteration)
+}
+
+func (t *Trainer) inject(site string, g *model.Grads) {
+	if t.parts.Inject != nil {
+		t.parts.Inject(site, g.Tensors())
+	}
+}
+
+func (t *Trainer) fail(site string) {
+	if t.parts.Fail != nil {
+		t.parts.Fail(site)
+	}
+}
