@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"troupe/internal/prng"
-	"troupe/model/kernels"
 	"troupe/model/lora"
 )
 
@@ -52,44 +50,40 @@ type DecoderOptions struct {
 }
 
 // Decoder continues prompts in batches: equal prompts are computed once, and
-// a finished continuation's place is taken at once by the next request. It
-// serves one Generate at a time.
+// a finished continuation's place is taken at once by the next request. It is
+// cheap to make: the memory it works in belongs to the model.
 type Decoder struct {
-	m     *Model
-	opt   DecoderOptions
-	mu    sync.Mutex
-	lanes []*lane       // one a worker for small models, else one
-	pool  *kernels.Pool // of each lane
-	used  atomic.Int64  // bytes of keys and values promised
+	m   *Model
+	opt DecoderOptions
 }
 
 // NewDecoder makes a decoder for the model.
 func (m *Model) NewDecoder(opt DecoderOptions) *Decoder {
-	d := &Decoder{m: m, opt: opt}
-	n := 1
-	if m.small() {
-		n = m.pool.Workers()
-	} else {
-		d.pool = m.pool
-	}
-	if d.opt.Slots <= 0 {
-		d.opt.Slots = 32
+	if opt.Slots <= 0 {
+		opt.Slots = 32
 		if m.small() {
-			d.opt.Slots = 128
+			opt.Slots = 128
 		}
 	}
-	if d.opt.KVBytes <= 0 {
-		d.opt.KVBytes = 2 << 30
+	if opt.KVBytes <= 0 {
+		opt.KVBytes = 2 << 30
 	}
-	if d.opt.Vocab <= 0 || d.opt.Vocab > m.Config.Vocab {
-		d.opt.Vocab = m.Config.Vocab
+	if opt.Vocab <= 0 || opt.Vocab > m.Config.Vocab {
+		opt.Vocab = m.Config.Vocab
 	}
-	for range n {
-		l := &lane{d: d, p: newPass(m, d.pool, false)}
-		l.head.W = m.head
-		d.lanes = append(d.lanes, l)
-	}
-	return d
+	return &Decoder{m: m, opt: opt}
+}
+
+// generation is one call of Generate.
+type generation struct {
+	*Decoder
+	reqs  []GenRequest
+	out   []GenResult
+	slots int // of each lane
+
+	mu       sync.Mutex
+	families [][]int // requests not handed out yet, by prompt and adapter
+	used     int64   // bytes of keys and values promised
 }
 
 // Generate continues every prompt. What a request gives depends on that
@@ -98,9 +92,7 @@ func (d *Decoder) Generate(ctx context.Context, reqs []GenRequest) ([]GenResult,
 	if err := d.check(reqs); err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	out := make([]GenResult, len(reqs))
+	g := &generation{Decoder: d, reqs: reqs, out: make([]GenResult, len(reqs)), families: families(reqs)}
 	n := 0
 	for i := range reqs {
 		n += d.limit(&reqs[i])
@@ -108,21 +100,29 @@ func (d *Decoder) Generate(ctx context.Context, reqs []GenRequest) ([]GenResult,
 	ids, lps := make([]int32, n), make([]float32, n)
 	for i := range reqs {
 		k := d.limit(&reqs[i])
-		out[i] = GenResult{IDs: ids[:0:k], LogProbs: lps[:0:k], Finish: FinishLength}
+		g.out[i] = GenResult{IDs: ids[:0:k], LogProbs: lps[:0:k], Finish: FinishLength}
 		ids, lps = ids[k:], lps[k:]
 	}
-	q := &queue{families: families(reqs)}
-	d.used.Store(0)
-	run := func(_, i int) { d.lanes[i].run(ctx, q, reqs, out) }
-	if len(d.lanes) == 1 {
+	lanes := 1
+	if d.m.small() {
+		lanes = max(1, min(d.m.pool.Workers(), len(reqs)))
+	}
+	// A lane takes no more than its share, or the others would stand idle.
+	g.slots = max(1, min(d.opt.Slots, (len(reqs)+lanes-1)/lanes))
+	run := func(_, _ int) {
+		l := d.m.takeLane(g)
+		l.run(ctx)
+		d.m.giveLane(l)
+	}
+	if lanes == 1 {
 		run(0, 0)
 	} else {
-		d.m.pool.Run(len(d.lanes), run)
+		d.m.pool.Run(lanes, run)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return out, nil
+	return g.out, nil
 }
 
 // limit is the number of tokens a request can give.
@@ -155,12 +155,6 @@ func (d *Decoder) check(reqs []GenRequest) error {
 	return nil
 }
 
-// queue hands out families of requests with one prompt and adapter.
-type queue struct {
-	mu       sync.Mutex
-	families [][]int
-}
-
 // families groups requests by adapter and prompt, in order of appearance.
 func families(reqs []GenRequest) [][]int {
 	seqs := make([]Sequence, len(reqs))
@@ -184,18 +178,18 @@ func families(reqs []GenRequest) [][]int {
 
 // take gives up to n requests of one family that the memory budget has room
 // for; alone says that the caller has nothing else in work.
-func (q *queue) take(d *Decoder, reqs []GenRequest, n int, alone bool) []int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.families) == 0 || n == 0 {
+func (g *generation) take(n int, alone bool) []int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.families) == 0 || n == 0 {
 		return nil
 	}
-	f := q.families[0]
-	cost := d.bytes(len(reqs[f[0]].Prompt))
+	f := g.families[0]
+	cost := g.bytes(len(g.reqs[f[0]].Prompt))
 	k := 0
 	for k < min(n, len(f)) {
-		more := d.bytes(d.limit(&reqs[f[k]]))
-		if d.used.Load()+cost+more > d.opt.KVBytes && !(alone && k == 0) {
+		more := g.bytes(g.limit(&g.reqs[f[k]]))
+		if g.used+cost+more > g.opt.KVBytes && !(alone && k == 0) {
 			break
 		}
 		cost += more
@@ -204,20 +198,27 @@ func (q *queue) take(d *Decoder, reqs []GenRequest, n int, alone bool) []int {
 	if k == 0 {
 		return nil
 	}
-	d.used.Add(cost)
+	g.used += cost
 	if k == len(f) {
-		q.families = q.families[1:]
+		g.families = g.families[1:]
 	} else {
-		q.families[0] = f[k:]
+		g.families[0] = f[k:]
 	}
 	return f[:k]
 }
 
+// freed gives promised memory back.
+func (g *generation) freed(bytes int64) {
+	g.mu.Lock()
+	g.used -= bytes
+	g.mu.Unlock()
+}
+
 // empty tells whether all requests are handed out.
-func (q *queue) empty() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.families) == 0
+func (g *generation) empty() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.families) == 0
 }
 
 // bytes is the memory of keys and values for n positions.

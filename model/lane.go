@@ -11,7 +11,7 @@ import (
 
 // lane is one worker's part of a decoder: its slots and its workspace.
 type lane struct {
-	d      *Decoder
+	g      *generation
 	p      *pass
 	head   kernels.Head
 	active []*slot
@@ -48,43 +48,67 @@ type pick struct {
 	row  int
 }
 
-// run works until the queue is empty and all slots are done.
-func (l *lane) run(ctx context.Context, q *queue, reqs []GenRequest, out []GenResult) {
-	defer l.reset()
-	l.order = map[*lora.Adapter]int{}
+// takeLane gives a free lane for a generation.
+func (m *Model) takeLane(g *generation) *lane {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n := len(m.lanes); n > 0 {
+		l := m.lanes[n-1]
+		m.lanes = m.lanes[:n-1]
+		l.g = g
+		return l
+	}
+	pool := m.pool
+	if m.small() {
+		pool = nil
+	}
+	return &lane{g: g, p: newPass(m, pool, false), head: kernels.Head{W: m.head}, order: map[*lora.Adapter]int{}}
+}
+
+// giveLane keeps a lane for the next generation; of a large model without its
+// keys and values, whose memory training needs.
+func (m *Model) giveLane(l *lane) {
+	l.g = nil
+	if !m.small() {
+		l.idle, l.free = nil, nil
+	}
+	m.mu.Lock()
+	m.lanes = append(m.lanes, l)
+	m.mu.Unlock()
+}
+
+// run works until the requests are handed out and all slots are done.
+func (l *lane) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		l.admit(q, reqs)
+		l.admit()
 		if len(l.active)+len(l.fresh) == 0 {
-			if q.empty() {
+			if l.g.empty() {
 				return
 			}
 			runtime.Gosched() // another lane holds the memory
 			continue
 		}
-		l.step(reqs, out)
+		l.step()
 	}
-}
-
-// reset gives all slots back after a cancelled run.
-func (l *lane) reset() {
 	for _, s := range append(l.active, l.fresh...) {
-		l.release(s, 0)
+		l.release(s)
 	}
 	l.active, l.fresh = l.active[:0], l.fresh[:0]
 }
 
 // admit takes requests while there are slots and memory.
-func (l *lane) admit(q *queue, reqs []GenRequest) {
+func (l *lane) admit() {
+	reqs := l.g.reqs
 	for {
 		busy := len(l.active) + len(l.fresh)
-		seqs := q.take(l.d, reqs, l.d.opt.Slots-busy, busy == 0)
+		seqs := l.g.take(l.g.slots-busy, busy == 0)
 		if seqs == nil {
 			break
 		}
 		n := len(reqs[seqs[0]].Prompt)
 		pre := l.newPrefix(n)
 		for i, r := range seqs {
-			s := l.newSlot(l.d.limit(&reqs[r]))
+			s := l.newSlot(l.g.limit(&reqs[r]))
 			s.req, s.prefix, s.lead, s.prompt = r, pre, i == 0, n
 			pre.users++
 			l.fresh = append(l.fresh, s)
@@ -97,7 +121,7 @@ func (l *lane) admit(q *queue, reqs []GenRequest) {
 func (l *lane) caches(kv []kernels.KVCache, n int) []kernels.KVCache {
 	k, v, c := l.p.att.CacheLen(n)
 	if kv == nil {
-		kv = make([]kernels.KVCache, len(l.d.m.layers))
+		kv = make([]kernels.KVCache, len(l.p.m.layers))
 	}
 	if len(kv) > 0 && cap(kv[0].K) < k {
 		mem := make([]float32, len(kv)*(k+v))
@@ -126,40 +150,39 @@ func (l *lane) newPrefix(n int) *prefix {
 	if k := len(l.free); k > 0 {
 		pre, l.free = l.free[k-1], l.free[:k-1]
 	}
-	pre.kv, pre.users, pre.bytes = l.caches(pre.kv, n), 0, l.d.bytes(n)
+	pre.kv, pre.users, pre.bytes = l.caches(pre.kv, n), 0, l.g.bytes(n)
 	return pre
 }
 
 // release gives a slot back, and its prefix with the last user.
-func (l *lane) release(s *slot, limit int) {
-	freed := l.d.bytes(limit)
+func (l *lane) release(s *slot) {
+	freed := l.g.bytes(l.g.limit(&l.g.reqs[s.req]))
 	if s.prefix.users--; s.prefix.users == 0 {
 		freed += s.prefix.bytes
 		l.free = append(l.free, s.prefix)
 	}
 	s.prefix = nil
 	l.idle = append(l.idle, s)
-	l.d.used.Add(-freed)
+	l.g.freed(freed)
 }
 
 // step computes one token for every active slot and the prompts of the fresh
 // ones, samples, and retires what is finished.
-func (l *lane) step(reqs []GenRequest, out []GenResult) {
-	l.load(reqs)
+func (l *lane) step() {
+	l.load()
 	l.p.forward()
-	l.sample(reqs, out)
+	l.sample()
 	l.active = append(l.active, l.fresh...)
 	l.fresh = l.fresh[:0]
 	live := l.active[:0]
 	for _, s := range l.active {
-		r, res := &reqs[s.req], &out[s.req]
-		n := l.d.limit(r)
+		r, res := &l.g.reqs[s.req], &l.g.out[s.req]
 		switch {
 		case slices.Contains(r.Stop, s.last):
 			res.Finish = FinishStop
-			l.release(s, n)
-		case len(res.IDs) >= n:
-			l.release(s, n)
+			l.release(s)
+		case len(res.IDs) >= l.g.limit(r):
+			l.release(s)
 		default:
 			live = append(live, s)
 		}
@@ -169,8 +192,8 @@ func (l *lane) step(reqs []GenRequest, out []GenResult) {
 
 // load lays out the step's rows: one a slot in work, the whole prompt for the
 // first slot of each fresh family; the rows of one adapter together.
-func (l *lane) load(reqs []GenRequest) {
-	p := l.p
+func (l *lane) load() {
+	p, reqs := l.p, l.g.reqs
 	p.ids, p.pos, p.adapters = p.ids[:0], p.pos[:0], p.adapters[:0]
 	p.head.rows, l.picks = p.head.rows[:0], l.picks[:0]
 	for i := range p.spans {
@@ -182,7 +205,7 @@ func (l *lane) load(reqs []GenRequest) {
 			l.units = append(l.units, s)
 		}
 	}
-	l.sortByAdapter(reqs)
+	l.sortByAdapter()
 	for _, s := range l.units {
 		r, from, row := &reqs[s.req], len(p.ids), len(p.head.rows)
 		if s.lead {
@@ -208,7 +231,8 @@ func (l *lane) load(reqs []GenRequest) {
 
 // sortByAdapter keeps the rows of one adapter together, in order of first
 // appearance.
-func (l *lane) sortByAdapter(reqs []GenRequest) {
+func (l *lane) sortByAdapter() {
+	reqs := l.g.reqs
 	clear(l.order)
 	for _, s := range l.units {
 		a := reqs[s.req].Adapter
@@ -247,15 +271,15 @@ func (l *lane) span(row, rows int, own, pre []kernels.KVCache) {
 }
 
 // sample draws a token for every pick.
-func (l *lane) sample(reqs []GenRequest, out []GenResult) {
-	p, c := l.p, &l.d.m.Config
+func (l *lane) sample() {
+	p, c := l.p, &l.p.m.Config
 	b, n := &p.head, len(p.head.rows)
 	last := p.x[len(p.x)-1]
 	floats(&b.x, n*c.Hidden)
 	for i, r := range b.rows {
 		copy(b.x[i*c.Hidden:][:c.Hidden], last[int(r)*c.Hidden:][:c.Hidden])
 	}
-	p.pool.RMSNorm(floats(&b.n, n*c.Hidden), c.Hidden, b.x, c.Hidden, n, c.Hidden, l.d.m.norm, float32(c.Eps), nil)
+	p.pool.RMSNorm(floats(&b.n, n*c.Hidden), c.Hidden, b.x, c.Hidden, n, c.Hidden, l.p.m.norm, float32(c.Eps), nil)
 	floats(&l.logits, n*c.Vocab)
 	l.head.Logits(p.pool, l.logits, b.n, c.Hidden, n)
 	for len(l.draws) < p.pool.Workers() {
@@ -263,8 +287,8 @@ func (l *lane) sample(reqs []GenRequest, out []GenResult) {
 	}
 	draw := func(w, i int) {
 		k := l.picks[i]
-		r, res, head := &reqs[k.slot.req], &out[k.slot.req], l.head
-		id, lp := l.draws[w].draw(&head, l.logits[k.row*c.Vocab:][:c.Vocab], l.d.opt.Vocab, r, len(res.IDs))
+		r, res, head := &l.g.reqs[k.slot.req], &l.g.out[k.slot.req], l.head
+		id, lp := l.draws[w].draw(&head, l.logits[k.row*c.Vocab:][:c.Vocab], l.g.opt.Vocab, r, len(res.IDs))
 		res.IDs, res.LogProbs = append(res.IDs, id), append(res.LogProbs, lp)
 		k.slot.last = id
 	}

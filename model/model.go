@@ -28,6 +28,7 @@ type Model struct {
 	training sync.Mutex // held by Backward, which uses grads
 	mu       sync.Mutex
 	passes   []*pass  // free workspaces
+	lanes    []*lane  // free workspaces of decoders
 	grads    []*Grads // of the chunks of a wave; guarded by training
 }
 

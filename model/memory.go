@@ -1,0 +1,36 @@
+package model
+
+// Parameters is the number of parameters of a model of this shape. A tied head
+// counts once.
+func (c *Config) Parameters() int { return newLayout(c).total }
+
+// MatrixParameters is the number of parameters in products: the seven
+// projections of every layer and the head. The embedding is only looked up.
+func (c *Config) MatrixParameters() int {
+	z := c.sizes()
+	layer := z.hidden*z.qkv + z.q*z.hidden + 3*z.hidden*z.inner
+	return c.Layers*layer + c.Vocab*c.Hidden
+}
+
+// KVBytes is the memory of keys and values for n positions of one sequence.
+func (c *Config) KVBytes(n int) int64 {
+	return int64(c.Layers) * int64(8*c.KVHeads*c.HeadDim) * int64((n+31)&^31)
+}
+
+// TrainingBytes is the memory of activations of Backward for sequences of up
+// to longest tokens, and whether layers are recomputed. budget is
+// LoadOptions.ActivationBytes.
+func (c *Config) TrainingBytes(longest, rank int, budget int64) (bytes int64, recompute bool) {
+	if budget <= 0 {
+		budget = defaultActivations
+	}
+	if c.Parameters() <= smallModel {
+		return int64(smallRows) * c.rowBytes(rank, false), false
+	}
+	row := c.rowBytes(rank, false)
+	rows := max(1, min(largeRows, int(budget/row)))
+	if longest <= rows {
+		return int64(rows) * row, false
+	}
+	return int64(longest) * c.rowBytes(rank, true), true
+}
