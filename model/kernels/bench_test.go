@@ -44,3 +44,65 @@ func BenchmarkGradW(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkTiny times the operations of a tiny study's layer besides products:
+// 256 rows of hidden 48, 12 sequences.
+func BenchmarkTiny(b *testing.B) {
+	const rows, hidden, ff, heads, hd, seqs, vocab = 256, 48, 128, 2, 24, 8, 44
+	x, y, g := make([]float32, rows*ff), make([]float32, rows*ff), make([]float32, rows*ff)
+	w, inv := make([]float32, ff), make([]float32, rows*heads)
+	for i := range x {
+		x[i], g[i] = float32(i%17)/9-1, float32(i%13)/7-1
+	}
+	pos := make([]int32, rows)
+	var p *Pool
+	run := func(name string, f func()) {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				f()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rows, "ns/row")
+		})
+	}
+	run("RMSNorm", func() { p.RMSNorm(y, hidden, x, hidden, rows, hidden, w, 1e-6, inv) })
+	run("RMSNormBackward", func() { p.RMSNormBackward(y, hidden, w, x, hidden, x, hidden, rows, hidden, w, inv) })
+	run("RMSNorm heads", func() { p.RMSNorm(y, hd, x, hd, rows*heads, hd, w, 1e-6, inv) })
+	run("RoPE", func() { p.RoPE(y, hidden, rows, heads, hd, pos, w, w) })
+	run("SiLUGate", func() { p.SiLUGate(y, ff, x, ff, g, ff, rows, ff) })
+	run("SiLUGateBackward", func() { p.SiLUGateBackward(y, ff, y, ff, x, ff, x, ff, g, ff, rows, ff) })
+	run("AdamW 42k", func() { p.AdamW(x, y, g, g, AdamW{LR: 1e-9, Beta1: .9, Beta2: .99, Eps: 1, Step: 3}) })
+
+	a := Attention{Heads: heads, KVHeads: heads, HeadDim: hd, Scale: 0.2}
+	var spans []Span
+	for s := range seqs {
+		c := a.NewCache(rows / seqs)
+		c.Row = s * rows / seqs
+		a.Append(c, x[c.Row*hidden:], hidden, g[c.Row*hidden:], hidden, rows/seqs)
+		spans = append(spans, Span{Row: c.Row, Rows: rows / seqs, Own: c})
+	}
+	st, scratch := a.NewStats(rows), Scratch{}
+	out, dk, dv := make([]float32, rows*hidden), make([]float32, rows*hidden), make([]float32, rows*hidden)
+	run("Append", func() {
+		for _, s := range spans {
+			s.Own.Len = 0
+			a.Append(s.Own, x, hidden, g, hidden, rows/seqs)
+		}
+	})
+	run("Attention", func() { a.Forward(p, out, hidden, x, hidden, spans, st, &scratch) })
+	run("AttentionBackward", func() {
+		a.Backward(p, y, hidden, dk, dv, hidden, g, hidden, out, hidden, x, hidden, spans, st, &scratch)
+	})
+	decode := make([]Span, 0, seqs)
+	for s := range seqs {
+		decode = append(decode, Span{Row: s, Rows: 1, Own: spans[s].Own})
+	}
+	run("decode 8 rows", func() { a.Forward(p, out, hidden, x, hidden, decode, nil, &scratch) })
+
+	h := Head{W: PackF32(make([]float32, vocab*hidden), vocab, hidden)}
+	logp, ent, dl, targets, bounds := make([]float32, rows), make([]float32, rows), make([]float32, rows), make([]int32, rows), []int{0, rows}
+	run("Head", func() { h.LogProbs(p, logp, ent, x, hidden, rows, targets, &scratch) })
+	run("HeadBackward", func() {
+		h.Backward(p, y, hidden, dk[:vocab*hidden], logp, ent, x, hidden, bounds, targets,
+			func(int, []float32, []float32) (_, _ []float32) { return dl, nil }, &scratch)
+	})
+}

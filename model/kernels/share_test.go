@@ -1,0 +1,64 @@
+package kernels
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// BenchmarkShare prints products as shares of the peak (and, at one row, of the
+// read bandwidth) measured in turns with them: the figures of docs/performance.md.
+func BenchmarkShare(b *testing.B) {
+	p := Default()
+	for _, kind := range []string{"f32", "bf16"} {
+		for _, s := range [][2]int{{48, 48}, {128, 128}, {1024, 1024}, {3072, 1024}, {1024, 3072}, {32768, 1024}} {
+			for _, m := range []int{1, 8, 32, 64, 256} {
+				n, k := s[0], s[1]
+				b.Run(fmt.Sprintf("%s/%dx%d/m=%d", kind, n, k, m), func(b *testing.B) { share(b, p, kind, m, n, k) })
+			}
+		}
+	}
+}
+
+func share(b *testing.B, p *Pool, kind string, m, n, k int) {
+	w := PackF32(make([]float32, n*k), n, k)
+	if kind == "bf16" {
+		w = PackBF16(make([]uint16, n*k), n, k)
+	}
+	x, y := make([]float32, m*k), make([]float32, m*n)
+	workers := p.Workers()
+	if 2*m*n*k < serialFlops {
+		workers = 1
+	}
+	const rounds = 20000
+	var best, top time.Duration
+	flops := 2 * float64(m*n*k)
+	repeat := max(1, int(2e7/flops))
+	for range b.N * 5 {
+		t := shortest(time.Millisecond, func() {
+			for range repeat {
+				p.MatMul(y, n, x, k, m, w, false)
+			}
+		})
+		if q := shortest(time.Millisecond, func() { p.Run(workers, func(_, _ int) { peak(rounds) }) }); top == 0 || q < top {
+			top = q
+		}
+		if best == 0 || t < best {
+			best = t
+		}
+	}
+	rate := flops * float64(repeat) / float64(best.Nanoseconds())
+	limit := float64(peak(0)*rounds*workers) / float64(top.Nanoseconds())
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(rate, "GFLOP/s")
+	b.ReportMetric(100*rate/limit, "%peak")
+	if m == 1 {
+		b.ReportMetric(float64(w.Bytes()*repeat)/float64(best.Nanoseconds()), "GB/s")
+	}
+}
+
+func BenchmarkRates(b *testing.B) {
+	for range b.N {
+		b.Logf("%+v", Measure(Default(), 300*time.Millisecond))
+	}
+}
