@@ -1,9 +1,5 @@
 package model
 
-// Parameters is the number of parameters of a model of this shape. A tied head
-// counts once.
-func (c *Config) Parameters() int { return newLayout(c).total }
-
 // MatrixParameters is the number of parameters in products: the seven
 // projections of every layer and the head. The embedding is only looked up.
 func (c *Config) MatrixParameters() int {
