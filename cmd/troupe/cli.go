@@ -15,15 +15,18 @@ import (
 
 // cli is the table of subcommands.
 type cli struct {
-	Report   reportCmd   `cmd:"" help:"Write a report with tables and figures as one HTML file, or CSV and PNG."`
-	Generate generateCmd `cmd:"" help:"Continue prompts with a model."`
-	Score    scoreCmd    `cmd:"" help:"Log-probabilities and perplexity of texts or ids."`
-	Tokenize tokenizeCmd `cmd:"" help:"Text to ids and back, chat messages to text."`
-	Run      runCmd      `cmd:"" help:"Run one Python program in the sandbox."`
-	Verify   verifyCmd   `cmd:"" help:"Judge programs or math answers: JSONL in, verdicts out."`
-	Query    queryCmd    `cmd:"" help:"Ask the run database in SQL; --list shows ready-made queries."`
-	Serve    serveCmd    `cmd:"" help:"Serve the status of runs over HTTP on this machine."`
-	Version  versionCmd  `cmd:"" help:"Show version, commit, toolchain, kernels, SQLite and guest."`
+	Reproduce reproduceCmd `cmd:"" help:"Train the study's grid at tiny scale and print what was gained."`
+	Report    reportCmd    `cmd:"" help:"Write a report with tables and figures as one HTML file, or CSV and PNG."`
+	Generate  generateCmd  `cmd:"" help:"Continue prompts with a model."`
+	Score     scoreCmd     `cmd:"" help:"Log-probabilities and perplexity of texts or ids."`
+	Model     modelCmd     `cmd:"" help:"Show what is in a checkpoint."`
+	Doctor    doctorCmd    `cmd:"" help:"Check machine, guest and model files; forecast time and memory of a run."`
+	Tokenize  tokenizeCmd  `cmd:"" help:"Text to ids and back, chat messages to text."`
+	Run       runCmd       `cmd:"" help:"Run one Python program in the sandbox."`
+	Verify    verifyCmd    `cmd:"" help:"Judge programs or math answers: JSONL in, verdicts out."`
+	Query     queryCmd     `cmd:"" help:"Ask the run database in SQL; --list shows ready-made queries."`
+	Serve     serveCmd     `cmd:"" help:"Serve the status of runs over HTTP on this machine."`
+	Version   versionCmd   `cmd:"" help:"Show version, commit, toolchain, kernels, SQLite and guest."`
 
 	CacheDir string `name:"cache" env:"TROUPE_CACHE" placeholder:"DIR" help:"Folder for the Python guest, compiled code and base models (default: the user's cache folder)."`
 }

@@ -67,7 +67,9 @@ func New(opt Options) (*Study, error) {
 	if s.shape, err = shapeByName(s.opt.Scale); err != nil {
 		return nil, err
 	}
-	s.tasks = tasks()
+	if s.tasks, err = tasks(); err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "tokenizer")
 	if err != nil {
 		return nil, err

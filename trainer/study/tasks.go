@@ -2,80 +2,30 @@ package study
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"slices"
-	"strings"
 
 	"troupe/data"
+	"troupe/data/synth"
 )
 
-// tasks are all problems of both kinds, each in the split that its own hash
-// puts it in.
-func tasks() map[data.Kind][]data.Task {
+// tasks are all problems of both kinds. A problem's split is a property of the
+// problem itself.
+func tasks() (map[data.Kind][]data.Task, error) {
 	all := map[data.Kind][]data.Task{}
-	add := func(p problem) {
-		t := data.Task{Kind: p.kind, Text: p.text}
-		h := sha256.Sum256([]byte("tiny study\x00" + p.text))
-		t.ID = "tiny-" + string(p.kind) + "/" + hex.EncodeToString(h[:6])
-		held := 0.2
-		if p.kind == data.Code {
-			held = 0.3
-			for n := range 10 {
-				t.Tests = append(t.Tests, data.Test{Input: fmt.Sprintln(n), Output: fmt.Sprintln(p.value(n))})
+	for kind, set := range map[data.Kind]*synth.Set{
+		data.Math: synth.Math(synth.Short, synth.Medium),
+		data.Code: synth.Code(synth.Short, synth.Medium),
+	} {
+		for _, split := range []data.Split{data.Train, data.Dev, data.Held} {
+			list, ok := set.All(split)
+			if !ok || len(list) == 0 {
+				return nil, fmt.Errorf("the %s tasks of split %s can't be listed", kind, split)
 			}
-		} else {
-			t.Gold = p.answer()
-		}
-		switch u := float64(binary.LittleEndian.Uint32(h[8:])) / (1 << 32); {
-		case u < held:
-			t.Split = data.Held
-		case u < held+0.1:
-			t.Split = data.Dev
-		default:
-			t.Split = data.Train
-		}
-		all[p.kind] = append(all[p.kind], t)
-	}
-	for a := range 100 {
-		for b := range 100 {
-			add(problem{kind: data.Math, op: sum, a: a, b: b, text: fmt.Sprintf("%02d+%02d=", a, b)})
-			if a >= b {
-				add(problem{kind: data.Math, op: difference, a: a, b: b, text: fmt.Sprintf("%02d-%02d=", a, b)})
-			}
+			all[kind] = append(all[kind], list...)
 		}
 	}
-	for o := plus; o <= squareLess; o++ {
-		for _, p := range functions(o) {
-			p.text = fmt.Sprintf("%d,%d,%d>", p.value(0), p.value(1), p.value(2))
-			add(p)
-		}
-	}
-	for _, list := range all {
-		slices.SortFunc(list, func(a, b data.Task) int { return strings.Compare(a.ID, b.ID) })
-	}
-	return all
-}
-
-// functions are all programs of one operation.
-func functions(o op) []problem {
-	var ps []problem
-	for c := 1; c <= largestConstant; c++ {
-		switch o {
-		case timesPlus, timesLess:
-			for f := 2; f <= largestFactor; f++ {
-				ps = append(ps, problem{kind: data.Code, op: o, a: f, b: c})
-			}
-		case times:
-			if c >= 2 && c <= largestFactor {
-				ps = append(ps, problem{kind: data.Code, op: o, a: c})
-			}
-		default:
-			ps = append(ps, problem{kind: data.Code, op: o, a: c})
-		}
-	}
-	return ps
+	return all, nil
 }
 
 // tasksSum is the content hash of a list of tasks.

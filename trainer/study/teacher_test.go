@@ -28,7 +28,11 @@ func studyTokenizer(t *testing.T) *tokenizer.Tokenizer {
 }
 
 func TestEveryTaskParsesBack(t *testing.T) {
-	for kind, list := range tasks() {
+	all, err := tasks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, list := range all {
 		splits := map[data.Split]int{}
 		for _, task := range list {
 			splits[task.Split]++
@@ -53,8 +57,12 @@ func TestTranscriptsInTokens(t *testing.T) {
 	if n := len(tok.EOS()); n != 1 || tok.EOS()[0] != endOfTurnID {
 		t.Fatalf("end tokens %v", tok.EOS())
 	}
+	all, err := tasks()
+	if err != nil {
+		t.Fatal(err)
+	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	for kind, list := range tasks() {
+	for kind, list := range all {
 		teach := teacher{kind, workflow.OwnPrompts()}
 		longest, reply := 0, map[string]int{}
 		for range 20000 {
