@@ -1,0 +1,107 @@
+//go:build unix
+
+package model
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"troupe/internal/prng"
+	"troupe/model/kernels"
+	"troupe/model/lora"
+)
+
+// qwen06 is the shape of Qwen3-0.6B.
+func qwen06() Config {
+	return Config{Type: "qwen3", Hidden: 1024, Inner: 3072, Layers: 28, Heads: 16, KVHeads: 8, HeadDim: 128, Vocab: 151936,
+		MaxPositions: 40960, Eps: 1e-6, RopeTheta: 1e6, Tied: true, BOS: -1}
+}
+
+// randomFrozen makes a bfloat16 model with random weights in memory.
+func randomFrozen(cfg Config) *Model {
+	m := &Model{Config: cfg, pool: kernels.Default(), layout: newLayout(&cfg)}
+	z, rng := cfg.sizes(), rand.New(rand.NewPCG(1, 1))
+	noise := make([]uint16, 1<<16)
+	for i := range noise {
+		noise[i] = kernels.BF16(float32(0.02 * rng.NormFloat64()))
+	}
+	matrix := func(n, k int) *kernels.Matrix {
+		w := make([]uint16, n*k)
+		for at := 0; at < len(w); at += len(noise) - 7 {
+			copy(w[at:], noise)
+		}
+		return kernels.PackBF16(w, n, k)
+	}
+	ones := make([]float32, max(z.hidden, z.dim))
+	for i := range ones {
+		ones[i] = 1
+	}
+	for range cfg.Layers {
+		m.layers = append(m.layers, layer{norm1: ones[:z.hidden], norm2: ones[:z.hidden], qnorm: ones[:z.dim], knorm: ones[:z.dim],
+			qkv: matrix(z.qkv, z.hidden), o: matrix(z.hidden, z.q), gup: matrix(2*z.inner, z.hidden), down: matrix(z.hidden, z.inner)})
+	}
+	m.norm, m.head = ones[:z.hidden], matrix(cfg.Vocab, z.hidden)
+	return m
+}
+
+// BenchmarkLarge runs the 0.6B shape; it takes about 6 GiB and is on only with
+// TROUPE_BENCH_LARGE set.
+func BenchmarkLarge(b *testing.B) {
+	if os.Getenv("TROUPE_BENCH_LARGE") == "" {
+		b.Skip("set TROUPE_BENCH_LARGE=1")
+	}
+	start := time.Now()
+	m := randomFrozen(qwen06())
+	b.Logf("made in %v", time.Since(start))
+	rng := rand.New(rand.NewPCG(3, 3))
+	b.Run("prefill512", func(b *testing.B) {
+		seqs := []Sequence{{Prompt: randomIDs(rng, 512, 151936), Action: []int32{1}}}
+		cpu := processTime()
+		for b.Loop() {
+			if _, err := m.Score(context.Background(), seqs, 1); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(512*float64(b.N)/b.Elapsed().Seconds(), "tok/s")
+		report(b, flops(&m.Config, seqs, false), cpu)
+	})
+	for _, n := range []int{1, 8, 32} {
+		b.Run("decode"+string(rune('0'+n/10))+string(rune('0'+n%10)), func(b *testing.B) {
+			reqs := make([]GenRequest, n)
+			for i := range reqs {
+				reqs[i] = GenRequest{Prompt: []int32{5}, MaxTokens: 16, Temperature: 1, Key: prng.State(i)}
+			}
+			d := m.NewDecoder(DecoderOptions{})
+			for b.Loop() {
+				if _, err := d.Generate(context.Background(), reqs); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(16*n*b.N)/b.Elapsed().Seconds(), "tok/s")
+		})
+	}
+	b.Run("lora512", func(b *testing.B) {
+		a, err := lora.New(lora.Config{Rank: 16, Alpha: 32, Targets: []string{"all-linear"}}, m.Config.AdapterBase(), rng)
+		if err != nil {
+			b.Fatal(err)
+		}
+		seqs := []Sequence{{Prompt: randomIDs(rng, 1, 151936), Action: randomIDs(rng, 512, 151936), Adapter: a}}
+		d := make([]float32, 512)
+		for i := range d {
+			d[i] = 1e-3
+		}
+		g := NewGrads(a.Params())
+		cpu := processTime()
+		for b.Loop() {
+			if _, err := m.Backward(context.Background(), seqs, 1, func(int, []float32, []float32) ([]float32, []float32) { return d, nil }, g); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(512*float64(b.N)/b.Elapsed().Seconds(), "tok/s")
+		// Frozen weights: no weight gradients, two thirds of a full backward.
+		report(b, flops(&m.Config, seqs, true)*2/3, cpu)
+	})
+}
