@@ -126,6 +126,7 @@ func (a Attention) forwardItem(out []float32, ldo int, q []float32, ldq int, s *
 	scores := w.floats(0, rows*ld)
 	qp := q[(s.Row+it.r0)*ldq+it.head*d:]
 	op := out[(s.Row+it.r0)*ldo+it.head*d:]
+	qp, lda = w.gather(1, qp, lda, rows, d)
 	a.scores(scores, ld, qp, lda, rows, s, kv, total)
 	for r := range rows {
 		n := total

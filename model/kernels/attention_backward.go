@@ -17,7 +17,8 @@ func (a Attention) Backward(p *Pool, dq []float32, lddq int, dk, dv []float32, l
 		ws := &scratch.worker[w]
 		var last *KVCache
 		for s := it.span; s < it.r1; s++ {
-			if pre := spans[s].Prefix; pre != nil && pre != last {
+			pre := spans[s].Prefix
+			if pre != nil && pre != last {
 				b.unpack(pre, it.head, ws, 1)
 				last = pre
 			}
@@ -68,9 +69,39 @@ func (b *attentionBack) zeroTail(cols []float32, from, to int) {
 func (b *attentionBack) span(s *Span, kv int, w *workerScratch) {
 	b.unpack(s.Own, kv, w, 0)
 	group := b.Heads / b.KVHeads
+	b.collect(w, s.Own, kv, 0, true)
+	if s.Prefix != nil {
+		b.collect(w, s.Prefix, kv, 1, true)
+	}
 	for h := kv * group; h < (kv+1)*group; h++ {
 		for r := 0; r < s.Rows; r += attentionRows {
 			b.rows(s, h, kv, r, min(r+attentionRows, s.Rows), w)
+		}
+	}
+	b.collect(w, s.Own, kv, 0, false)
+	if s.Prefix != nil {
+		b.collect(w, s.Prefix, kv, 1, false)
+	}
+}
+
+// Buffers of a worker in Backward: 0-3 the other orientation of own and prefix, 4
+// and 5 probabilities and their gradients, 6-9 dk and dv of own and prefix, close
+// together, 10 and 11 rows of q and dout.
+const (
+	bufGrad = 6
+	bufQ    = 10
+	bufDout = 11
+)
+
+// collect copies the gradients of a cache's rows into a worker's buffers, or back.
+func (b *attentionBack) collect(w *workerScratch, c *KVCache, kv, slot int, in bool) {
+	d := b.HeadDim
+	for i, g := range [2][]float32{b.dk, b.dv} {
+		buf, far := w.floats(bufGrad+2*slot+i, c.Len*d), g[c.Row*b.ldkv+kv*d:]
+		if in {
+			copyRows(buf, d, far, b.ldkv, c.Len, d)
+		} else {
+			copyRows(far, b.ldkv, buf, d, c.Len, d)
 		}
 	}
 }
@@ -83,16 +114,18 @@ func (b *attentionBack) rows(s *Span, h, kv, r0, r1 int, w *workerScratch) {
 	ld := (total + panel - 1) &^ (panel - 1)
 	p, g := w.floats(4, rows*ld), w.floats(5, rows*ld)
 	row := s.Row + r0
-	q, do, o := b.q[row*b.ldq+h*d:], b.dout[row*b.lddo+h*d:], b.out[row*b.ldo+h*d:]
-	b.scores(p, ld, q, b.ldq, rows, s, kv, total)
+	o := b.out[row*b.ldo+h*d:]
+	q, ldq := w.gather(bufQ, b.q[row*b.ldq+h*d:], b.ldq, rows, d)
+	do, lddo := w.gather(bufDout, b.dout[row*b.lddo+h*d:], b.lddo, rows, d)
+	b.scores(p, ld, q, ldq, rows, s, kv, total)
 	if n > 0 {
-		product(g, ld, do, b.lddo, rows, w.buf[3], n, d)
+		product(g, ld, do, lddo, rows, w.buf[3], n, d)
 	}
-	product(g[n:], ld, do, b.lddo, rows, w.buf[1], total-n, d)
+	product(g[n:], ld, do, lddo, rows, w.buf[1], total-n, d)
 	for r := range rows {
 		seen := n + first + r + 1
 		at := (row+r)*b.Heads + h
-		delta := Dot(do[r*b.lddo:][:d], o[r*b.ldo:][:d])
+		delta := Dot(do[r*lddo:][:d], o[r*b.ldo:][:d])
 		pr, gr := p[r*ld:][:total], g[r*ld:][:total]
 		rowSoftmaxBack(pr[:seen], gr[:seen], b.Scale, b.stats.Max[at], b.stats.Inv[at], delta)
 		clear(pr[seen:])
@@ -101,12 +134,12 @@ func (b *attentionBack) rows(s *Span, h, kv, r0, r1 int, w *workerScratch) {
 	dq := b.dq[row*b.lddq+h*d:]
 	if n > 0 {
 		b.times(dq, b.lddq, g, ld, rows, w.buf[2], n, false)
-		b.outer(b.dv, s.Prefix.Row, kv, p, ld, do, b.lddo, rows, n)
-		b.outer(b.dk, s.Prefix.Row, kv, g, ld, q, b.ldq, rows, n)
+		b.outer(w.buf[bufGrad+2], g, ld, q, ldq, rows, n)
+		b.outer(w.buf[bufGrad+3], p, ld, do, lddo, rows, n)
 	}
 	b.times(dq, b.lddq, g[n:], ld, rows, w.buf[0], total-n, n > 0)
-	b.outer(b.dv, s.Own.Row, kv, p[n:], ld, do, b.lddo, rows, total-n)
-	b.outer(b.dk, s.Own.Row, kv, g[n:], ld, q, b.ldq, rows, total-n)
+	b.outer(w.buf[bufGrad], g[n:], ld, q, ldq, rows, total-n)
+	b.outer(w.buf[bufGrad+1], p[n:], ld, do, lddo, rows, total-n)
 }
 
 // product is c[rows, n] = x·B with B in panels, k deep.
@@ -127,11 +160,12 @@ func (b *attentionBack) times(dq []float32, lddq int, g []float32, ld, rows int,
 	r.block(0, rows, 0, b.HeadDim)
 }
 
-// outer adds Pᵀ·X to the gradient rows of n cache positions.
-func (b *attentionBack) outer(dst []float32, row, kv int, p []float32, ld int, x []float32, ldx, rows, n int) {
+// outer adds Pᵀ·X to the gradients of n cache positions.
+func (b *attentionBack) outer(dst, p []float32, ld int, x []float32, ldx, rows, n int) {
+	d := b.HeadDim
 	r := gemmRun{
-		tn: true, acc: true, m: n, n: b.HeadDim, k: rows, ldb: 4 * ldx, ldy: 4 * b.ldkv, ldx: 4 * ld,
-		y: unsafe.Pointer(&dst[row*b.ldkv+kv*b.HeadDim]), x: unsafe.Pointer(&p[0]), b: unsafe.Pointer(&x[0]),
+		tn: true, acc: true, m: n, n: d, k: rows, ldb: 4 * ldx, ldy: 4 * d, ldx: 4 * ld,
+		y: unsafe.Pointer(&dst[:1][0]), x: unsafe.Pointer(&p[0]), b: unsafe.Pointer(&x[0]),
 	}
-	r.block(0, n, 0, b.HeadDim)
+	r.block(0, n, 0, d)
 }

@@ -23,7 +23,7 @@ func benchMatMul(b *testing.B, kind string, m, n, k int) {
 	if kind == "bf16" {
 		w = PackBF16(make([]uint16, n*k), n, k)
 	}
-	x, y := make([]float32, m*k), make([]float32, m*n)
+	x, y := ones(m*k), make([]float32, m*n)
 	p := Default()
 	b.ReportAllocs()
 	for b.Loop() {
@@ -36,7 +36,7 @@ func BenchmarkGradW(b *testing.B) {
 	for _, s := range benchShapes[:4] {
 		const m = 256
 		b.Run(fmt.Sprintf("%dx%d/m=%d", s.n, s.k, m), func(b *testing.B) {
-			dw, dy, x := make([]float32, s.n*s.k), make([]float32, m*s.n), make([]float32, m*s.k)
+			dw, dy, x := ones(s.n*s.k), ones(m*s.n), ones(m*s.k)
 			for b.Loop() {
 				Default().GradW(dw, dy, s.n, x, s.k, m, s.n, s.k)
 			}
@@ -49,7 +49,7 @@ func BenchmarkGradW(b *testing.B) {
 // 256 rows of hidden 48, 12 sequences.
 func BenchmarkTiny(b *testing.B) {
 	const rows, hidden, ff, heads, hd, seqs, vocab = 256, 48, 128, 2, 24, 8, 44
-	x, y, g := make([]float32, rows*ff), make([]float32, rows*ff), make([]float32, rows*ff)
+	x, y, g := ones(rows*ff), ones(rows*ff), ones(rows*ff)
 	w, inv := make([]float32, ff), make([]float32, rows*heads)
 	for i := range x {
 		x[i], g[i] = float32(i%17)/9-1, float32(i%13)/7-1
@@ -105,4 +105,70 @@ func BenchmarkTiny(b *testing.B) {
 		h.Backward(p, y, hidden, dk[:vocab*hidden], logp, ent, x, hidden, bounds, targets,
 			func(int, []float32, []float32) (_, _ []float32) { return dl, nil }, &scratch)
 	})
+}
+
+// BenchmarkAttention is one 512-token sequence in a layer of the 0.6 B shape, and
+// one decoding step of eight sequences at that length.
+func BenchmarkAttention(b *testing.B) {
+	const rows, seqs = 512, 8
+	a := Attention{Heads: 16, KVHeads: 8, HeadDim: 128, Scale: 0.088}
+	ld, ldkv := a.Heads*a.HeadDim, a.KVHeads*a.HeadDim
+	q, out, dq, dout := ones(rows*ld), ones(rows*ld), ones(rows*ld), ones(rows*ld)
+	kv, dk, dv := ones(rows*ldkv), ones(rows*ldkv), ones(rows*ldkv)
+	for i := range q {
+		q[i] = float32(i%17)/9 - 1
+	}
+	c := a.NewCache(rows)
+	a.Append(c, kv, ldkv, kv, ldkv, rows)
+	spans, st := []Span{{Rows: rows, Own: c}}, a.NewStats(rows)
+	var scratch Scratch
+	p := Default()
+	flops := 2.0 * rows * rows * float64(ld)
+	rate := func(b *testing.B, flops float64) {
+		b.ReportMetric(flops*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+	}
+	b.Run("forward", func(b *testing.B) {
+		for b.Loop() {
+			a.Forward(p, out, ld, q, ld, spans, st, &scratch)
+		}
+		rate(b, flops)
+	})
+	b.Run("backward", func(b *testing.B) {
+		for b.Loop() {
+			a.Backward(p, dq, ld, dk, dv, ldkv, dout, ld, out, ld, q, ld, spans, st, &scratch)
+		}
+		rate(b, 2.5*flops)
+	})
+	var decode []Span
+	for s := range seqs {
+		decode = append(decode, Span{Row: s, Rows: 1, Own: c})
+	}
+	b.Run("decode", func(b *testing.B) {
+		for b.Loop() {
+			a.Forward(p, out, ld, q, ld, decode, nil, &scratch)
+		}
+		rate(b, 4*rows*seqs*float64(ld))
+	})
+}
+
+// BenchmarkHead is 128 rows through the head of the 0.6 B shape.
+func BenchmarkHead(b *testing.B) {
+	const v, k, rows = 151936, 1024, 128
+	h := Head{W: PackBF16(make([]uint16, v*k), v, k)}
+	x, dx, logp, ent := ones(rows*k), ones(rows*k), make([]float32, rows), make([]float32, rows)
+	targets, bounds := make([]int32, rows), []int{0, rows}
+	var scratch Scratch
+	for _, kind := range []string{"forward", "backward"} {
+		b.Run(kind, func(b *testing.B) {
+			for b.Loop() {
+				if kind == "forward" {
+					h.LogProbs(Default(), logp, ent, x, k, rows, targets, &scratch)
+				} else {
+					h.Backward(Default(), dx, k, nil, logp, ent, x, k, bounds, targets, func(int, []float32, []float32) (_, _ []float32) { return logp, ent }, &scratch)
+				}
+			}
+			gemms := map[string]float64{"forward": 2, "backward": 4}[kind]
+			b.ReportMetric(gemms*v*k*rows*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+		})
+	}
 }

@@ -14,7 +14,7 @@ type Scratch struct {
 type attentionItem struct{ span, head, heads, r0, r1 int }
 
 type workerScratch struct {
-	buf [6][]float32
+	buf [12][]float32
 	inv [attentionRows]float32
 }
 
@@ -24,6 +24,26 @@ func (w *workerScratch) floats(i, n int) []float32 {
 		w.buf[i] = alignedF32(n + n/4 + 64)
 	}
 	return w.buf[i][:n]
+}
+
+// farApart is the row stride, in floats, from which a tile's rows fall into the same
+// few sets of the first-level cache and are copied together first.
+const farApart = 512
+
+// gather returns rows of n values close together: x itself, or a copy in buffer i.
+func (w *workerScratch) gather(i int, x []float32, ld, rows, n int) ([]float32, int) {
+	if ld < farApart {
+		return x, ld
+	}
+	y := w.floats(i, rows*n)
+	copyRows(y, n, x, ld, rows, n)
+	return y, n
+}
+
+func copyRows(y []float32, ldy int, x []float32, ldx, rows, n int) {
+	for r := range rows {
+		copy(y[r*ldy:][:n], x[r*ldx:][:n])
+	}
 }
 
 // room makes sure of one workerScratch per worker.

@@ -25,7 +25,7 @@ func share(b *testing.B, p *Pool, kind string, m, n, k int) {
 	if kind == "bf16" {
 		w = PackBF16(make([]uint16, n*k), n, k)
 	}
-	x, y := make([]float32, m*k), make([]float32, m*n)
+	x, y := ones(m*k), make([]float32, m*n)
 	workers := p.Workers()
 	if 2*m*n*k < serialFlops {
 		workers = 1
