@@ -58,11 +58,9 @@ type RowStats struct {
 func (h *Head) Stats(logits []float32) RowStats {
 	scale := h.scale()
 	m := float32(rowMax(logits) * scale)
-	var s, t [16]float32
-	rowEntropy(&s, &t, logits, scale, m)
-	sum := foldLanes(&s)
+	sum, weighed := rowEntropy(logits, scale, m)
 	l := Log(sum)
-	return RowStats{Max: m, LogSum: l, Entropy: l - float32(foldLanes(&t)/sum), sum: sum}
+	return RowStats{Max: m, LogSum: l, Entropy: l - float32(weighed/sum), sum: sum}
 }
 
 // TokenLogProb returns the log-probability of a token: bit for bit what LogProbs

@@ -32,9 +32,7 @@ func (p *Pool) RMSNormBackward(dx []float32, lddx int, dw []float32, dy []float3
 	p.spread(rows, rowGrain(n), func(_, r0, r1 int) {
 		for r := r0; r < r1; r++ {
 			dyr, xr := dy[r*lddy:][:n], x[r*ldx:][:n]
-			var s [16]float32
-			rowDot3(&s, dyr, w[:n], xr)
-			c := float32(foldLanes(&s)*inv[r]) / float32(n)
+			c := float32(rowDot3(dyr, w[:n], xr)*inv[r]) / float32(n)
 			rowNormBack(dx[r*lddx:][:n], dyr, xr, w[:n], inv[r], c)
 		}
 	})

@@ -6,9 +6,7 @@ func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
 // Dot returns x·y over the length of x, in sixteen lanes.
 func Dot(x, y []float32) float32 {
-	var s [16]float32
-	rowDot(&s, x, y[:len(x)])
-	return foldLanes(&s)
+	return rowDot(x, y[:len(x)])
 }
 
 // sumBlock is the number of squares summed in float32 before float64 takes over.
@@ -44,9 +42,7 @@ func Max(x []float32) float32 { return rowMax(x) }
 // ExpRow sets y[i] = exp(x[i]·scale - m) over the length of y and returns their
 // sum in lane order. y may be x.
 func ExpRow(y, x []float32, scale, m float32) float32 {
-	var s [16]float32
-	rowExpSum(&s, y, x[:len(y)], scale, m)
-	return foldLanes(&s)
+	return rowExpSum(y, x[:len(y)], scale, m)
 }
 
 // Softmax sets y to the softmax of x·scale, scale > 0. y may be x.

@@ -9,38 +9,38 @@ import "unsafe"
 func at(x []float32) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }
 
 //go:noescape
-func rowDotAVX512(n int, s, x, y unsafe.Pointer)
+func rowDotAVX512(n int, x, y unsafe.Pointer) (s float32)
 
 //go:noescape
-func rowDotAVX2(n int, s, x, y unsafe.Pointer)
+func rowDotAVX2(n int, x, y unsafe.Pointer) (s float32)
 
-// rowDot is s += x·y.
-func rowDot(s *[16]float32, x []float32, y []float32) {
+// rowDot is s = Σ x·y.
+func rowDot(x []float32, y []float32) (s float32) {
 	switch active {
 	case avx512:
-		rowDotAVX512(len(x), unsafe.Pointer(s), at(x), at(y))
+		return rowDotAVX512(len(x), at(x), at(y))
 	case avx2:
-		rowDotAVX2(len(x), unsafe.Pointer(s), at(x), at(y))
+		return rowDotAVX2(len(x), at(x), at(y))
 	default:
-		dotGeneric(s, x, y)
+		return dotGeneric(x, y)
 	}
 }
 
 //go:noescape
-func rowDot3AVX512(n int, s, a, b, c unsafe.Pointer)
+func rowDot3AVX512(n int, a, b, c unsafe.Pointer) (s float32)
 
 //go:noescape
-func rowDot3AVX2(n int, s, a, b, c unsafe.Pointer)
+func rowDot3AVX2(n int, a, b, c unsafe.Pointer) (s float32)
 
-// rowDot3 is s += (a·b)·c.
-func rowDot3(s *[16]float32, a []float32, b []float32, c []float32) {
+// rowDot3 is s = Σ (a·b)·c.
+func rowDot3(a []float32, b []float32, c []float32) (s float32) {
 	switch active {
 	case avx512:
-		rowDot3AVX512(len(a), unsafe.Pointer(s), at(a), at(b), at(c))
+		return rowDot3AVX512(len(a), at(a), at(b), at(c))
 	case avx2:
-		rowDot3AVX2(len(a), unsafe.Pointer(s), at(a), at(b), at(c))
+		return rowDot3AVX2(len(a), at(a), at(b), at(c))
 	default:
-		dot3Generic(s, a, b, c)
+		return dot3Generic(a, b, c)
 	}
 }
 
@@ -183,44 +183,56 @@ func rowGateBack(dg []float32, du []float32, dy []float32, gate []float32, u []f
 }
 
 //go:noescape
-func rowMaxAVX512(n int, s, x unsafe.Pointer)
+func rowMaxAVX512(n int, x unsafe.Pointer) (s float32)
 
 //go:noescape
-func rowMaxAVX2(n int, s, x unsafe.Pointer)
+func rowMaxAVX2(n int, x unsafe.Pointer) (s float32)
 
-//go:noescape
-func rowExpSumAVX512(n int, s, y, x unsafe.Pointer, scale, m float32)
-
-//go:noescape
-func rowExpSumAVX2(n int, s, y, x unsafe.Pointer, scale, m float32)
-
-// rowExpSum is y = exp(x·scale - m), s += y.
-func rowExpSum(s *[16]float32, y []float32, x []float32, scale float32, m float32) {
+// rowMax is s = max x.
+func rowMax(x []float32) (s float32) {
 	switch active {
 	case avx512:
-		rowExpSumAVX512(len(y), unsafe.Pointer(s), at(y), at(x), scale, m)
+		return rowMaxAVX512(len(x), at(x))
 	case avx2:
-		rowExpSumAVX2(len(y), unsafe.Pointer(s), at(y), at(x), scale, m)
+		return rowMaxAVX2(len(x), at(x))
 	default:
-		expSumGeneric(s, y, x, scale, m)
+		return maxGeneric(x)
 	}
 }
 
 //go:noescape
-func rowEntropyAVX512(n int, s, t, x unsafe.Pointer, scale, m float32)
+func rowExpSumAVX512(n int, y, x unsafe.Pointer, scale, m float32) (s float32)
 
 //go:noescape
-func rowEntropyAVX2(n int, s, t, x unsafe.Pointer, scale, m float32)
+func rowExpSumAVX2(n int, y, x unsafe.Pointer, scale, m float32) (s float32)
 
-// rowEntropy is s += e, t += e·d, d = x·scale - m, e = exp(d).
-func rowEntropy(s *[16]float32, t *[16]float32, x []float32, scale float32, m float32) {
+// rowExpSum is y = exp(x·scale - m), s = Σ y.
+func rowExpSum(y []float32, x []float32, scale float32, m float32) (s float32) {
 	switch active {
 	case avx512:
-		rowEntropyAVX512(len(x), unsafe.Pointer(s), unsafe.Pointer(t), at(x), scale, m)
+		return rowExpSumAVX512(len(y), at(y), at(x), scale, m)
 	case avx2:
-		rowEntropyAVX2(len(x), unsafe.Pointer(s), unsafe.Pointer(t), at(x), scale, m)
+		return rowExpSumAVX2(len(y), at(y), at(x), scale, m)
 	default:
-		entropyGeneric(s, t, x, scale, m)
+		return expSumGeneric(y, x, scale, m)
+	}
+}
+
+//go:noescape
+func rowEntropyAVX512(n int, x unsafe.Pointer, scale, m float32) (s, t float32)
+
+//go:noescape
+func rowEntropyAVX2(n int, x unsafe.Pointer, scale, m float32) (s, t float32)
+
+// rowEntropy is s = Σ e, t = Σ e·d, d = x·scale - m, e = exp(d).
+func rowEntropy(x []float32, scale float32, m float32) (s, t float32) {
+	switch active {
+	case avx512:
+		return rowEntropyAVX512(len(x), at(x), scale, m)
+	case avx2:
+		return rowEntropyAVX2(len(x), at(x), scale, m)
+	default:
+		return entropyGeneric(x, scale, m)
 	}
 }
 

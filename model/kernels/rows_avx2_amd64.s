@@ -41,15 +41,14 @@ DATA rowMasks<>+112(SB)/8, $0x0
 DATA rowMasks<>+120(SB)/8, $0x0
 GLOBL rowMasks<>(SB), RODATA|NOPTR, $128
 
-// func rowDotAVX2(n int, s unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer)
-// s += x·y
-TEXT ·rowDotAVX2(SB), NOSPLIT, $0-32
+// func rowDotAVX2(n int, x unsafe.Pointer, y unsafe.Pointer)
+// s = Σ x·y
+TEXT ·rowDotAVX2(SB), NOSPLIT, $0-28
 	MOVQ n+0(FP), CX
-	MOVQ x+16(FP), SI
-	MOVQ y+24(FP), DI
-	MOVQ s+8(FP), R11
-	VMOVUPS 0(R11), Y0
-	VMOVUPS 32(R11), Y1
+	MOVQ x+8(FP), SI
+	MOVQ y+16(FP), DI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
 	XORL AX, AX
 	SUBQ $16, CX
 	JLT tail
@@ -78,22 +77,26 @@ tail: // the last CX+16 elements
 	VMASKMOVPS 32(DI)(AX*1), Y15, Y3
 	VFMADD231PS Y3, Y2, Y1
 done:
-	MOVQ s+8(FP), R11
-	VMOVUPS Y0, 0(R11)
-	VMOVUPS Y1, 32(R11)
+	VADDPS Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X2
+	VADDPS X2, X0, X0
+	VPERMILPD $1, X0, X2
+	VADDPS X2, X0, X0
+	VMOVSHDUP X0, X2
+	VADDPS X2, X0, X0
+	VMOVSS X0, s+24(FP)
 	VZEROUPPER
 	RET
 
-// func rowDot3AVX2(n int, s unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// s += (a·b)·c
-TEXT ·rowDot3AVX2(SB), NOSPLIT, $0-40
+// func rowDot3AVX2(n int, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// s = Σ (a·b)·c
+TEXT ·rowDot3AVX2(SB), NOSPLIT, $0-36
 	MOVQ n+0(FP), CX
-	MOVQ a+16(FP), SI
-	MOVQ b+24(FP), DI
-	MOVQ c+32(FP), DX
-	MOVQ s+8(FP), R11
-	VMOVUPS 0(R11), Y0
-	VMOVUPS 32(R11), Y1
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DI
+	MOVQ c+24(FP), DX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
 	XORL AX, AX
 	SUBQ $16, CX
 	JLT tail
@@ -130,9 +133,14 @@ tail: // the last CX+16 elements
 	VMULPS Y3, Y2, Y2
 	VFMADD231PS Y4, Y2, Y1
 done:
-	MOVQ s+8(FP), R11
-	VMOVUPS Y0, 0(R11)
-	VMOVUPS Y1, 32(R11)
+	VADDPS Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X2
+	VADDPS X2, X0, X0
+	VPERMILPD $1, X0, X2
+	VADDPS X2, X0, X0
+	VMOVSHDUP X0, X2
+	VADDPS X2, X0, X0
+	VMOVSS X0, s+32(FP)
 	VZEROUPPER
 	RET
 
@@ -982,14 +990,13 @@ done:
 	VZEROUPPER
 	RET
 
-// func rowMaxAVX2(n int, s unsafe.Pointer, x unsafe.Pointer)
-// s = max(s, x)
-TEXT ·rowMaxAVX2(SB), NOSPLIT, $0-24
+// func rowMaxAVX2(n int, x unsafe.Pointer)
+// s = max x
+TEXT ·rowMaxAVX2(SB), NOSPLIT, $0-20
 	MOVQ n+0(FP), CX
-	MOVQ x+16(FP), SI
-	MOVQ s+8(FP), R11
-	VMOVUPS 0(R11), Y0
-	VMOVUPS 32(R11), Y1
+	MOVQ x+8(FP), SI
+	VBROADCASTSS (SI), Y0
+	VBROADCASTSS (SI), Y1
 	XORL AX, AX
 	SUBQ $16, CX
 	JLT tail
@@ -1016,23 +1023,27 @@ tail: // the last CX+16 elements
 	VBLENDVPS Y15, Y2, Y1, Y2
 	VMAXPS Y2, Y1, Y1
 done:
-	MOVQ s+8(FP), R11
-	VMOVUPS Y0, 0(R11)
-	VMOVUPS Y1, 32(R11)
+	VMAXPS Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X2
+	VMAXPS X2, X0, X0
+	VPERMILPD $1, X0, X2
+	VMAXPS X2, X0, X0
+	VMOVSHDUP X0, X2
+	VMAXPS X2, X0, X0
+	VMOVSS X0, s+16(FP)
 	VZEROUPPER
 	RET
 
-// func rowExpSumAVX2(n int, s unsafe.Pointer, y unsafe.Pointer, x unsafe.Pointer, scale float32, m float32)
-// y = exp(x·scale - m), s += y
-TEXT ·rowExpSumAVX2(SB), NOSPLIT, $0-40
+// func rowExpSumAVX2(n int, y unsafe.Pointer, x unsafe.Pointer, scale float32, m float32)
+// y = exp(x·scale - m), s = Σ y
+TEXT ·rowExpSumAVX2(SB), NOSPLIT, $0-36
 	MOVQ n+0(FP), CX
-	MOVQ y+16(FP), SI
-	MOVQ x+24(FP), DI
-	VBROADCASTSS scale+32(FP), Y0
-	VBROADCASTSS m+36(FP), Y1
-	MOVQ s+8(FP), R11
-	VMOVUPS 0(R11), Y2
-	VMOVUPS 32(R11), Y3
+	MOVQ y+8(FP), SI
+	MOVQ x+16(FP), DI
+	VBROADCASTSS scale+24(FP), Y0
+	VBROADCASTSS m+28(FP), Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
 	XORL AX, AX
 	SUBQ $16, CX
 	JLT tail
@@ -1227,25 +1238,28 @@ tail: // the last CX+16 elements
 	VANDPS Y6, Y15, Y6
 	VADDPS Y6, Y3, Y3
 done:
-	MOVQ s+8(FP), R11
-	VMOVUPS Y2, 0(R11)
-	VMOVUPS Y3, 32(R11)
+	VADDPS Y3, Y2, Y2
+	VEXTRACTF128 $1, Y2, X4
+	VADDPS X4, X2, X2
+	VPERMILPD $1, X2, X4
+	VADDPS X4, X2, X2
+	VMOVSHDUP X2, X4
+	VADDPS X4, X2, X2
+	VMOVSS X2, s+32(FP)
 	VZEROUPPER
 	RET
 
-// func rowEntropyAVX2(n int, s unsafe.Pointer, t unsafe.Pointer, x unsafe.Pointer, scale float32, m float32)
-// s += e, t += e·d, d = x·scale - m, e = exp(d)
-TEXT ·rowEntropyAVX2(SB), NOSPLIT, $0-40
+// func rowEntropyAVX2(n int, x unsafe.Pointer, scale float32, m float32)
+// s = Σ e, t = Σ e·d, d = x·scale - m, e = exp(d)
+TEXT ·rowEntropyAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), CX
-	MOVQ x+24(FP), SI
-	VBROADCASTSS scale+32(FP), Y0
-	VBROADCASTSS m+36(FP), Y1
-	MOVQ s+8(FP), R11
-	VMOVUPS 0(R11), Y2
-	VMOVUPS 32(R11), Y3
-	MOVQ t+16(FP), R11
-	VMOVUPS 0(R11), Y4
-	VMOVUPS 32(R11), Y5
+	MOVQ x+8(FP), SI
+	VBROADCASTSS scale+16(FP), Y0
+	VBROADCASTSS m+20(FP), Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
 	XORL AX, AX
 	SUBQ $16, CX
 	JLT tail
@@ -1440,12 +1454,22 @@ tail: // the last CX+16 elements
 	VADDPS Y8, Y3, Y3
 	VFMADD231PS Y6, Y8, Y5
 done:
-	MOVQ s+8(FP), R11
-	VMOVUPS Y2, 0(R11)
-	VMOVUPS Y3, 32(R11)
-	MOVQ t+16(FP), R11
-	VMOVUPS Y4, 0(R11)
-	VMOVUPS Y5, 32(R11)
+	VADDPS Y3, Y2, Y2
+	VEXTRACTF128 $1, Y2, X6
+	VADDPS X6, X2, X2
+	VPERMILPD $1, X2, X6
+	VADDPS X6, X2, X2
+	VMOVSHDUP X2, X6
+	VADDPS X6, X2, X2
+	VMOVSS X2, s+24(FP)
+	VADDPS Y5, Y4, Y4
+	VEXTRACTF128 $1, Y4, X6
+	VADDPS X6, X4, X4
+	VPERMILPD $1, X4, X6
+	VADDPS X6, X4, X4
+	VMOVSHDUP X4, X6
+	VADDPS X6, X4, X4
+	VMOVSS X4, t+28(FP)
 	VZEROUPPER
 	RET
 

@@ -23,14 +23,13 @@ GLOBL rowsAVX512<>(SB), RODATA|NOPTR, $48
 DATA infinity<>+0(SB)/4, $0x7f800000
 GLOBL infinity<>(SB), RODATA|NOPTR, $4
 
-// func rowDotAVX512(n int, s unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer)
-// s += x·y
-TEXT ·rowDotAVX512(SB), NOSPLIT, $0-32
+// func rowDotAVX512(n int, x unsafe.Pointer, y unsafe.Pointer)
+// s = Σ x·y
+TEXT ·rowDotAVX512(SB), NOSPLIT, $0-28
 	MOVQ n+0(FP), CX
-	MOVQ x+16(FP), SI
-	MOVQ y+24(FP), DI
-	MOVQ s+8(FP), R11
-	VMOVUPS 0(R11), Z0
+	MOVQ x+8(FP), SI
+	MOVQ y+16(FP), DI
+	VPXORD Z0, Z0, Z0
 	XORL AX, AX
 	SUBQ $16, CX
 	JLT tail
@@ -52,20 +51,26 @@ tail: // the last CX+16 elements
 	VMOVUPS.Z 0(DI)(AX*1), K1, Z2
 	VFMADD231PS Z2, Z1, Z0
 done:
-	MOVQ s+8(FP), R11
-	VMOVUPS Z0, 0(R11)
+	VEXTRACTF64X4 $1, Z0, Y1
+	VADDPS Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS X1, X0, X0
+	VPERMILPD $1, X0, X1
+	VADDPS X1, X0, X0
+	VMOVSHDUP X0, X1
+	VADDPS X1, X0, X0
+	VMOVSS X0, s+24(FP)
 	VZEROUPPER
 	RET
 
-// func rowDot3AVX512(n int, s unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// s += (a·b)·c
-TEXT ·rowDot3AVX512(SB), NOSPLIT, $0-40
+// func rowDot3AVX512(n int, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// s = Σ (a·b)·c
+TEXT ·rowDot3AVX512(SB), NOSPLIT, $0-36
 	MOVQ n+0(FP), CX
-	MOVQ a+16(FP), SI
-	MOVQ b+24(FP), DI
-	MOVQ c+32(FP), DX
-	MOVQ s+8(FP), R11
-	VMOVUPS 0(R11), Z0
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DI
+	MOVQ c+24(FP), DX
+	VPXORD Z0, Z0, Z0
 	XORL AX, AX
 	SUBQ $16, CX
 	JLT tail
@@ -91,8 +96,15 @@ tail: // the last CX+16 elements
 	VMULPS Z2, Z1, Z1
 	VFMADD231PS Z3, Z1, Z0
 done:
-	MOVQ s+8(FP), R11
-	VMOVUPS Z0, 0(R11)
+	VEXTRACTF64X4 $1, Z0, Y1
+	VADDPS Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS X1, X0, X0
+	VPERMILPD $1, X0, X1
+	VADDPS X1, X0, X0
+	VMOVSHDUP X0, X1
+	VADDPS X1, X0, X0
+	VMOVSS X0, s+32(FP)
 	VZEROUPPER
 	RET
 
@@ -591,13 +603,12 @@ done:
 	VZEROUPPER
 	RET
 
-// func rowMaxAVX512(n int, s unsafe.Pointer, x unsafe.Pointer)
-// s = max(s, x)
-TEXT ·rowMaxAVX512(SB), NOSPLIT, $0-24
+// func rowMaxAVX512(n int, x unsafe.Pointer)
+// s = max x
+TEXT ·rowMaxAVX512(SB), NOSPLIT, $0-20
 	MOVQ n+0(FP), CX
-	MOVQ x+16(FP), SI
-	MOVQ s+8(FP), R11
-	VMOVUPS 0(R11), Z0
+	MOVQ x+8(FP), SI
+	VBROADCASTSS (SI), Z0
 	XORL AX, AX
 	SUBQ $16, CX
 	JLT tail
@@ -617,21 +628,27 @@ tail: // the last CX+16 elements
 	VMOVUPS.Z 0(SI)(AX*1), K1, Z1
 	VMAXPS Z1, Z0, K1, Z0
 done:
-	MOVQ s+8(FP), R11
-	VMOVUPS Z0, 0(R11)
+	VEXTRACTF64X4 $1, Z0, Y1
+	VMAXPS Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VMAXPS X1, X0, X0
+	VPERMILPD $1, X0, X1
+	VMAXPS X1, X0, X0
+	VMOVSHDUP X0, X1
+	VMAXPS X1, X0, X0
+	VMOVSS X0, s+16(FP)
 	VZEROUPPER
 	RET
 
-// func rowExpSumAVX512(n int, s unsafe.Pointer, y unsafe.Pointer, x unsafe.Pointer, scale float32, m float32)
-// y = exp(x·scale - m), s += y
-TEXT ·rowExpSumAVX512(SB), NOSPLIT, $0-40
+// func rowExpSumAVX512(n int, y unsafe.Pointer, x unsafe.Pointer, scale float32, m float32)
+// y = exp(x·scale - m), s = Σ y
+TEXT ·rowExpSumAVX512(SB), NOSPLIT, $0-36
 	MOVQ n+0(FP), CX
-	MOVQ y+16(FP), SI
-	MOVQ x+24(FP), DI
-	VBROADCASTSS scale+32(FP), Z0
-	VBROADCASTSS m+36(FP), Z1
-	MOVQ s+8(FP), R11
-	VMOVUPS 0(R11), Z2
+	MOVQ y+8(FP), SI
+	MOVQ x+16(FP), DI
+	VBROADCASTSS scale+24(FP), Z0
+	VBROADCASTSS m+28(FP), Z1
+	VPXORD Z2, Z2, Z2
 	XORL AX, AX
 	SUBQ $16, CX
 	JLT tail
@@ -716,22 +733,27 @@ tail: // the last CX+16 elements
 	VMOVAPS.Z Z5, K1, Z5
 	VADDPS Z5, Z2, Z2
 done:
-	MOVQ s+8(FP), R11
-	VMOVUPS Z2, 0(R11)
+	VEXTRACTF64X4 $1, Z2, Y3
+	VADDPS Y3, Y2, Y2
+	VEXTRACTF128 $1, Y2, X3
+	VADDPS X3, X2, X2
+	VPERMILPD $1, X2, X3
+	VADDPS X3, X2, X2
+	VMOVSHDUP X2, X3
+	VADDPS X3, X2, X2
+	VMOVSS X2, s+32(FP)
 	VZEROUPPER
 	RET
 
-// func rowEntropyAVX512(n int, s unsafe.Pointer, t unsafe.Pointer, x unsafe.Pointer, scale float32, m float32)
-// s += e, t += e·d, d = x·scale - m, e = exp(d)
-TEXT ·rowEntropyAVX512(SB), NOSPLIT, $0-40
+// func rowEntropyAVX512(n int, x unsafe.Pointer, scale float32, m float32)
+// s = Σ e, t = Σ e·d, d = x·scale - m, e = exp(d)
+TEXT ·rowEntropyAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), CX
-	MOVQ x+24(FP), SI
-	VBROADCASTSS scale+32(FP), Z0
-	VBROADCASTSS m+36(FP), Z1
-	MOVQ s+8(FP), R11
-	VMOVUPS 0(R11), Z2
-	MOVQ t+16(FP), R11
-	VMOVUPS 0(R11), Z3
+	MOVQ x+8(FP), SI
+	VBROADCASTSS scale+16(FP), Z0
+	VBROADCASTSS m+20(FP), Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
 	XORL AX, AX
 	SUBQ $16, CX
 	JLT tail
@@ -816,10 +838,24 @@ tail: // the last CX+16 elements
 	VADDPS Z6, Z2, Z2
 	VFMADD231PS Z4, Z6, Z3
 done:
-	MOVQ s+8(FP), R11
-	VMOVUPS Z2, 0(R11)
-	MOVQ t+16(FP), R11
-	VMOVUPS Z3, 0(R11)
+	VEXTRACTF64X4 $1, Z2, Y4
+	VADDPS Y4, Y2, Y2
+	VEXTRACTF128 $1, Y2, X4
+	VADDPS X4, X2, X2
+	VPERMILPD $1, X2, X4
+	VADDPS X4, X2, X2
+	VMOVSHDUP X2, X4
+	VADDPS X4, X2, X2
+	VMOVSS X2, s+24(FP)
+	VEXTRACTF64X4 $1, Z3, Y4
+	VADDPS Y4, Y3, Y3
+	VEXTRACTF128 $1, Y3, X4
+	VADDPS X4, X3, X3
+	VPERMILPD $1, X3, X4
+	VADDPS X4, X3, X3
+	VMOVSHDUP X3, X4
+	VADDPS X4, X3, X3
+	VMOVSS X3, t+28(FP)
 	VZEROUPPER
 	RET
 

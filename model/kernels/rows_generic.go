@@ -1,22 +1,26 @@
 package kernels
 
 // Row kernels: the inner loops over one row, in portable Go. Slices of one call
-// have the length of the first, lanes arrays carry sums on from call to call.
+// have the length of the first; sums run in sixteen lanes (see the package comment).
 // Products that must round before a sum are converted, because Go may fuse them
 // on some architectures.
 
-// dotGeneric adds x·y to the lanes.
-func dotGeneric(s *[16]float32, x, y []float32) {
+// dotGeneric is Σ x·y.
+func dotGeneric(x, y []float32) float32 {
+	var s [16]float32
 	for i, v := range x {
 		s[i&15] = fma(v, y[i], s[i&15])
 	}
+	return foldLanes(&s)
 }
 
-// dot3Generic adds Σ (a·b)·c to the lanes.
-func dot3Generic(s *[16]float32, a, b, c []float32) {
+// dot3Generic is Σ (a·b)·c.
+func dot3Generic(a, b, c []float32) float32 {
+	var s [16]float32
 	for i, v := range a {
 		s[i&15] = fma(float32(v*b[i]), c[i], s[i&15])
 	}
+	return foldLanes(&s)
 }
 
 // axpyGeneric is y += a·x.
@@ -103,23 +107,27 @@ func maxGeneric(x []float32) float32 {
 	return m
 }
 
-// expSumGeneric is y = exp(x·scale - m), added to the lanes as well. y may be x.
-func expSumGeneric(s *[16]float32, y, x []float32, scale, m float32) {
+// expSumGeneric is y = exp(x·scale - m) and returns Σ y. y may be x.
+func expSumGeneric(y, x []float32, scale, m float32) float32 {
+	var s [16]float32
 	for i := range y {
 		e := Exp(float32(x[i]*scale) - m)
 		y[i] = e
 		s[i&15] += e
 	}
+	return foldLanes(&s)
 }
 
-// entropyGeneric adds e = exp(d) to s and e·d to t, with d = x·scale - m.
-func entropyGeneric(s, t *[16]float32, x []float32, scale, m float32) {
+// entropyGeneric returns Σ e and Σ e·d, with d = x·scale - m and e = exp(d).
+func entropyGeneric(x []float32, scale, m float32) (float32, float32) {
+	var s, t [16]float32
 	for i, v := range x {
 		d := float32(v*scale) - m
 		e := Exp(d)
 		s[i&15] += e
 		t[i&15] = fma(e, d, t[i&15])
 	}
+	return foldLanes(&s), foldLanes(&t)
 }
 
 // headBackGeneric replaces logits by their gradients without the target's own

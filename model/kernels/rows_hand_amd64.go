@@ -2,8 +2,6 @@
 
 package kernels
 
-import "unsafe"
-
 // The wrappers whose parameters aren't just slices and scalars in order.
 
 func rowAxpy(y []float32, a float32, x []float32) {
@@ -26,19 +24,6 @@ func rowScale(y []float32, a float32, x []float32) {
 	default:
 		scaleGeneric(y, a, x)
 	}
-}
-
-func rowMax(x []float32) float32 {
-	if len(x) < 16 || active == generic {
-		return maxGeneric(x)
-	}
-	s := [16]float32(x)
-	if active == avx512 {
-		rowMaxAVX512(len(x), unsafe.Pointer(&s), at(x))
-	} else {
-		rowMaxAVX2(len(x), unsafe.Pointer(&s), at(x))
-	}
-	return maxGeneric(s[:])
 }
 
 func rowAdam(p, g, m, v []float32, r *adamRates) {

@@ -2,8 +2,8 @@
 
 package kernels
 
-func rowDot(s *[16]float32, x, y []float32)            { dotGeneric(s, x, y) }
-func rowDot3(s *[16]float32, a, b, c []float32)        { dot3Generic(s, a, b, c) }
+func rowDot(x, y []float32) float32                    { return dotGeneric(x, y) }
+func rowDot3(a, b, c []float32) float32                { return dot3Generic(a, b, c) }
 func rowAxpy(y []float32, a float32, x []float32)      { axpyGeneric(y, a, x) }
 func rowScale(y []float32, a float32, x []float32)     { scaleGeneric(y, a, x) }
 func rowAdd(y, x []float32)                            { addGeneric(y, x) }
@@ -20,11 +20,11 @@ func rowHeadBack(x []float32, scale, m, inv, a, b float32) {
 func rowNormBack(dx, dy, x, w []float32, inv, c float32) {
 	normBackGeneric(dx, dy, x, w, inv, c)
 }
-func rowExpSum(s *[16]float32, y, x []float32, scale, m float32) {
-	expSumGeneric(s, y, x, scale, m)
+func rowExpSum(y, x []float32, scale, m float32) float32 {
+	return expSumGeneric(y, x, scale, m)
 }
-func rowEntropy(s, t *[16]float32, x []float32, scale, m float32) {
-	entropyGeneric(s, t, x, scale, m)
+func rowEntropy(x []float32, scale, m float32) (float32, float32) {
+	return entropyGeneric(x, scale, m)
 }
 func rowSoftmaxBack(s, g []float32, scale, m, inv, d float32) {
 	softmaxBackGeneric(s, g, scale, m, inv, d)

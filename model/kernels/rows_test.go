@@ -15,8 +15,8 @@ type rowCase struct {
 }
 
 var rowCases = []rowCase{
-	{"dot", func(a [5][]float32, s, t *[16]float32) { rowDot(s, a[0], a[1]) }},
-	{"dot3", func(a [5][]float32, s, t *[16]float32) { rowDot3(s, a[0], a[1], a[2]) }},
+	{"dot", func(a [5][]float32, s, t *[16]float32) { s[0] = rowDot(a[0], a[1]) }},
+	{"dot3", func(a [5][]float32, s, t *[16]float32) { s[0] = rowDot3(a[0], a[1], a[2]) }},
 	{"axpy", func(a [5][]float32, s, t *[16]float32) { rowAxpy(a[0], 1.7, a[1]) }},
 	{"scale", func(a [5][]float32, s, t *[16]float32) { rowScale(a[0], -0.3, a[1]) }},
 	{"add", func(a [5][]float32, s, t *[16]float32) { rowAdd(a[0], a[1]) }},
@@ -28,9 +28,9 @@ var rowCases = []rowCase{
 	{"gate", func(a [5][]float32, s, t *[16]float32) { rowGate(a[0], a[1], a[2]) }},
 	{"gateBack", func(a [5][]float32, s, t *[16]float32) { rowGateBack(a[0], a[1], a[2], a[3], a[4]) }},
 	{"gateBack in place", func(a [5][]float32, s, t *[16]float32) { rowGateBack(a[0], a[1], a[1], a[0], a[2]) }},
-	{"expSum", func(a [5][]float32, s, t *[16]float32) { rowExpSum(s, a[0], a[1], 1.3, 2) }},
-	{"expSum in place", func(a [5][]float32, s, t *[16]float32) { rowExpSum(s, a[0], a[0], 9, -3) }},
-	{"entropy", func(a [5][]float32, s, t *[16]float32) { rowEntropy(s, t, a[0], 1.3, 2) }},
+	{"expSum", func(a [5][]float32, s, t *[16]float32) { s[0] = rowExpSum(a[0], a[1], 1.3, 2) }},
+	{"expSum in place", func(a [5][]float32, s, t *[16]float32) { s[0] = rowExpSum(a[0], a[0], 9, -3) }},
+	{"entropy", func(a [5][]float32, s, t *[16]float32) { s[0], t[0] = rowEntropy(a[0], 1.3, 2) }},
 	{"headBack", func(a [5][]float32, s, t *[16]float32) { rowHeadBack(a[0], 1.3, 2, 0.4, -0.7, 0.2) }},
 	{"softmaxBack", func(a [5][]float32, s, t *[16]float32) { rowSoftmaxBack(a[0], a[1], 0.2, 1, 0.01, 0.3) }},
 	{"max", func(a [5][]float32, s, t *[16]float32) {
@@ -94,8 +94,7 @@ func TestRowsKeepNaN(t *testing.T) {
 		nan := float32(math.NaN())
 		x := []float32{1, nan, float32(math.Inf(1)), float32(math.Inf(-1)), -500, 500, 0}
 		y := make([]float32, len(x))
-		var s [16]float32
-		rowExpSum(&s, y, x, 1, 0)
+		rowExpSum(y, x, 1, 0)
 		if y[1] == y[1] || y[2] != x[2] || y[3] != 0 || y[4] != 0 || y[5] != x[2] || y[6] != 1 {
 			t.Errorf("exp of %v = %v", x, y)
 		}

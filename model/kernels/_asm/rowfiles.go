@@ -9,7 +9,7 @@ import (
 func (v *vec) write() {
 	k := v.k
 	args := []string{"n int"}
-	for _, n := range append(append([]string{}, k.lanes...), k.slices...) {
+	for _, n := range k.slices {
 		args = append(args, n+" unsafe.Pointer")
 	}
 	for _, n := range k.scalars {
@@ -17,16 +17,19 @@ func (v *vec) write() {
 	}
 	v.p("// func row%s%s(%s)", k.name, v.isa(), strings.Join(args, ", "))
 	v.p("// %s", k.doc)
-	size := 8 + 8*(len(k.lanes)+len(k.slices)) + 4*len(k.scalars)
+	size := 8 + 8*len(k.slices) + 4*len(k.scalars)
+	if len(k.lanes) > 0 {
+		size = v.results() + 4*len(k.lanes)
+	}
 	v.p("TEXT ·row%s%s(SB), NOSPLIT, $0-%d", k.name, v.isa(), size)
 	v.p("\tMOVQ n+0(FP), CX")
 	for i, n := range k.slices {
-		v.p("\tMOVQ %s+%d(FP), %s", n, 8+8*(len(k.lanes)+i), pointers[i])
+		v.p("\tMOVQ %s+%d(FP), %s", n, 8+8*i, pointers[i])
 	}
 	for i, n := range v.resident() {
 		v.p("\tVBROADCASTSS %s+%d(FP), %s", n, v.argument(n), v.reg(i))
 	}
-	v.carry(true)
+	v.begin()
 	v.p("\tXORL AX, AX\n\tSUBQ $16, CX\n\tJLT tail\n\tPCALIGN $32\nloop: // sixteen elements")
 	v.all(false)
 	v.p("\tADDQ $64, AX\n\tSUBQ $16, CX\n\tJGE loop\ntail: // the last CX+16 elements\n\tADDQ $16, CX\n\tJZ done")
@@ -37,22 +40,8 @@ func (v *vec) write() {
 	}
 	v.all(true)
 	v.p("done:")
-	v.carry(false)
+	v.fold()
 	v.p("\tVZEROUPPER\n\tRET\n")
-}
-
-// carry loads the lanes from memory or stores them there.
-func (v *vec) carry(load bool) {
-	for i, n := range v.k.lanes {
-		v.p("\tMOVQ %s+%d(FP), R11", n, 8+8*i)
-		for v.part = range v.parts() {
-			if load {
-				v.p("\tVMOVUPS %d(R11), %s", v.part*v.size, v.lane(n))
-			} else {
-				v.p("\tVMOVUPS %s, %d(R11)", v.lane(n), v.part*v.size)
-			}
-		}
-	}
 }
 
 // all writes the body for every register of a block.
@@ -94,9 +83,9 @@ func rowStubs(f *file) {
 	f.p("func at(x []float32) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }\n")
 	for _, k := range rowKernels {
 		var params, call, asm, decl []string
-		for _, n := range k.lanes {
-			params = append(params, n+" *[16]float32")
-			call, asm, decl = append(call, n), append(asm, "unsafe.Pointer("+n+")"), append(decl, n)
+		result, ret := "", ""
+		if len(k.lanes) > 0 {
+			result, ret = "("+strings.Join(k.lanes, ", ")+" float32)", "return "
 		}
 		for _, n := range k.slices {
 			params = append(params, n+" []float32")
@@ -107,19 +96,19 @@ func rowStubs(f *file) {
 			ptrs += ", " + strings.Join(k.scalars, ", ") + " float32"
 		}
 		for _, isa := range []string{"AVX512", "AVX2"} {
-			f.p("//go:noescape\nfunc row%s%s(n int, %s)\n", k.name, isa, ptrs)
+			f.p("//go:noescape\nfunc row%s%s(n int, %s) %s\n", k.name, isa, ptrs, result)
 		}
 		for _, n := range k.scalars {
 			params, call, asm = append(params, n+" float32"), append(call, n), append(asm, n)
 		}
-		if k.name == "Max" || k.name == "Adam" || k.name == "Axpy" || k.name == "Scale" {
+		if k.name == "Adam" || k.name == "Axpy" || k.name == "Scale" {
 			continue // their wrappers are written by hand
 		}
 		lower := strings.ToLower(k.name[:1]) + k.name[1:]
-		f.p("// row%s is %s.\nfunc row%[1]s(%[3]s) {\nswitch active {", k.name, k.doc, strings.Join(params, ", "))
+		f.p("// row%s is %s.\nfunc row%[1]s(%[3]s) %[4]s {\nswitch active {", k.name, k.doc, strings.Join(params, ", "), result)
 		for _, isa := range []string{"AVX512", "AVX2"} {
-			f.p("case %s:\nrow%s%s(len(%s), %s)", strings.ToLower(isa), k.name, isa, k.slices[0], strings.Join(asm, ", "))
+			f.p("case %s:\n%srow%s%s(len(%s), %s)", strings.ToLower(isa), ret, k.name, isa, k.slices[0], strings.Join(asm, ", "))
 		}
-		f.p("default:\n%sGeneric(%s)\n}\n}\n", lower, strings.Join(call, ", "))
+		f.p("default:\n%s%sGeneric(%s)\n}\n}\n", ret, lower, strings.Join(call, ", "))
 	}
 }

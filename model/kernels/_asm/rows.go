@@ -6,18 +6,18 @@ type rowKernel struct {
 	name    string   // rowXxx is its wrapper, xxxGeneric its definition
 	slices  []string // operands of one length
 	scalars []string // float32 arguments
-	lanes   []string // sixteen-lane sums carried in memory
+	lanes   []string // sums in sixteen lanes, returned folded
 	doc     string
 	body    func(v *vec)
 }
 
-// args is the order of a wrapper's parameters: "s" lanes, names of slices and scalars.
+// rowKernels are all row kernels; rows_generic.go defines what they compute.
 var rowKernels = []rowKernel{
-	{name: "Dot", lanes: []string{"s"}, slices: []string{"x", "y"}, doc: "s += x·y", body: func(v *vec) {
+	{name: "Dot", lanes: []string{"s"}, slices: []string{"x", "y"}, doc: "s = Σ x·y", body: func(v *vec) {
 		x, y := v.load("x"), v.load("y")
 		v.fma(v.lane("s"), x, y, v.lane("s"))
 	}},
-	{name: "Dot3", lanes: []string{"s"}, slices: []string{"a", "b", "c"}, doc: "s += (a·b)·c", body: func(v *vec) {
+	{name: "Dot3", lanes: []string{"s"}, slices: []string{"a", "b", "c"}, doc: "s = Σ (a·b)·c", body: func(v *vec) {
 		a, b, c := v.load("a"), v.load("b"), v.load("c")
 		v.mul(a, a, b)
 		v.fma(v.lane("s"), a, c, v.lane("s"))
@@ -96,11 +96,11 @@ var rowKernels = []rowKernel{
 			v.store("du", g)
 			v.store("dg", u)
 		}},
-	{name: "Max", lanes: []string{"s"}, slices: []string{"x"}, doc: "s = max(s, x)", body: func(v *vec) {
+	{name: "Max", lanes: []string{"s"}, slices: []string{"x"}, doc: "s = max x", body: func(v *vec) {
 		v.max(v.lane("s"), v.load("x"))
 	}},
 	{name: "ExpSum", lanes: []string{"s"}, slices: []string{"y", "x"}, scalars: []string{"scale", "m"},
-		doc: "y = exp(x·scale - m), s += y", body: func(v *vec) {
+		doc: "y = exp(x·scale - m), s = Σ y", body: func(v *vec) {
 			x := v.load("x")
 			v.mul(x, x, v.scalar("scale"))
 			v.sub(x, x, v.scalar("m"))
@@ -110,7 +110,7 @@ var rowKernels = []rowKernel{
 			v.add(v.lane("s"), v.lane("s"), e)
 		}},
 	{name: "Entropy", lanes: []string{"s", "t"}, slices: []string{"x"}, scalars: []string{"scale", "m"},
-		doc: "s += e, t += e·d, d = x·scale - m, e = exp(d)", body: func(v *vec) {
+		doc: "s = Σ e, t = Σ e·d, d = x·scale - m, e = exp(d)", body: func(v *vec) {
 			x := v.load("x")
 			v.mul(x, x, v.scalar("scale"))
 			v.sub(x, x, v.scalar("m"))

@@ -50,7 +50,7 @@ func (v *vec) scalarHere(n string) string {
 
 // argument is the frame offset of a parameter: n, pointers, then scalars.
 func (v *vec) argument(n string) int {
-	return 8 + 8*(len(v.k.lanes)+len(v.k.slices)) + 4*slices.Index(v.k.scalars, n)
+	return 8 + 8*len(v.k.slices) + 4*slices.Index(v.k.scalars, n)
 }
 
 func (v *vec) temp() string {
@@ -208,6 +208,47 @@ func (v *vec) sigmoid(x string) string {
 	v.add(e, t, e)
 	v.div(t, t, e)
 	return t
+}
+
+// begin sets the lanes: zero, or the first element where the largest is wanted.
+func (v *vec) begin() {
+	for _, n := range v.k.lanes {
+		for v.part = range v.parts() {
+			if v.k.name == "Max" {
+				v.p("\tVBROADCASTSS (SI), %s", v.lane(n))
+			} else {
+				v.clear(v.lane(n))
+			}
+		}
+	}
+}
+
+// fold reduces the sixteen lanes of each sum, l+8, l+4, l+2, l+1, and returns them.
+func (v *vec) fold() {
+	op := "VADDPS"
+	if v.k.name == "Max" {
+		op = "VMAXPS"
+	}
+	t := v.fixed()
+	for i, n := range v.k.lanes {
+		v.part = 0
+		var s int
+		fmt.Sscanf(v.lane(n)[1:], "%d", &s)
+		if v.r == "Z" {
+			v.p("\tVEXTRACTF64X4 $1, Z%d, Y%d\n\t%s Y%[2]d, Y%[1]d, Y%[1]d", s, t, op)
+		} else {
+			v.p("\t%s Y%d, Y%d, Y%d", op, s+1, s, s)
+		}
+		v.p("\tVEXTRACTF128 $1, Y%d, X%d\n\t%s X%[2]d, X%[1]d, X%[1]d", s, t, op)
+		v.p("\tVPERMILPD $1, X%d, X%d\n\t%s X%[2]d, X%[1]d, X%[1]d", s, t, op)
+		v.p("\tVMOVSHDUP X%d, X%d\n\t%s X%[2]d, X%[1]d, X%[1]d", s, t, op)
+		v.p("\tVMOVSS X%d, %s+%d(FP)", s, n, v.results()+4*i)
+	}
+}
+
+// results is the frame offset of the first result.
+func (v *vec) results() int {
+	return (8 + 8*len(v.k.slices) + 4*len(v.k.scalars) + 7) &^ 7
 }
 
 // max keeps the larger of lane s and x; lanes beyond the row keep s.
