@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"troupe/model/kernels"
 	"troupe/sandbox/python"
@@ -21,6 +22,14 @@ type Report struct {
 	Speed    *Speed   `json:"speed,omitempty"`
 	Guest    Guest    `json:"guest"`
 	Problems []string `json:"problems"`
+}
+
+// Speed is what the machine does now, under whatever else runs on it.
+type Speed struct {
+	Peak float64 `json:"peak_gflops"` // float32 multiply-adds; 0 where it can't be measured
+	Read float64 `json:"read_gb_per_s"`
+	// Product is the rate of a float32 product of 128 rows with a weight in cache.
+	Product float64 `json:"product_gflops"`
 }
 
 // Kernels says which implementation runs and why.
@@ -38,6 +47,9 @@ type Guest struct {
 	Note   string `json:"note"`
 }
 
+// measuring is the time for the machine's speed.
+const measuring = 1500 * time.Millisecond
+
 // Options says what to look at.
 type Options struct {
 	Cache   string
@@ -50,10 +62,11 @@ func Examine(ctx context.Context, opt Options) Report {
 	r := Report{Machine: machine(), Kernels: chosen(os.Getenv("TROUPE_KERNELS")), Problems: []string{}}
 	r.Guest = guest(opt)
 	if opt.Measure && ctx.Err() == nil {
-		r.Speed = measure(kernels.Default())
+		m := kernels.Measure(kernels.Default(), measuring)
+		r.Speed = &Speed{Peak: m.GFLOPS, Read: m.ReadGBs, Product: m.MatMul}
 	}
 	if r.Kernels.Active == "generic" {
-		r.Problems = append(r.Problems, "only the portable kernels are usable: training will be some ten times slower")
+		r.Problems = append(r.Problems, "only the portable kernels are usable: training will be hundreds of times slower")
 	}
 	if want := os.Getenv("TROUPE_KERNELS"); want != "" && want != r.Kernels.Active {
 		r.Problems = append(r.Problems, fmt.Sprintf("TROUPE_KERNELS=%s is not usable here", want))
@@ -110,9 +123,12 @@ func (r Report) Lines() []string {
 		row("kernels", "%s (%s; usable: %s)", r.Kernels.Active, r.Kernels.Why, strings.Join(r.Kernels.Usable, ", ")),
 	}
 	if s := r.Speed; s != nil {
-		out = append(out,
-			row("products", "%.0f GFLOP/s with 256 rows, %.0f with 8 (float32)", s.Rows256, s.Rows8),
-			row("bandwidth", "%.1f GB/s read by a product of one row", s.Read))
+		if s.Peak > 0 {
+			out = append(out, row("peak", "%.0f GFLOP/s of float32 multiply-adds, products reach %.0f %%", s.Peak, 100*s.Product/s.Peak))
+		} else {
+			out = append(out, row("peak", "not known for these kernels, products reach %.1f GFLOP/s", s.Product))
+		}
+		out = append(out, row("bandwidth", "%.1f GB/s read from memory", s.Read))
 	}
 	if r.Guest.Found {
 		out = append(out, row("guest", "%s, sha256 %.12s, %s", r.Guest.Wasm, r.Guest.SHA256, r.Guest.Note))
