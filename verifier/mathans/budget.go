@@ -8,7 +8,7 @@ import "errors"
 type budget struct{ left int }
 
 // fullBudget bounds one judgement to a few milliseconds.
-const fullBudget = 400_000
+const fullBudget = 250_000
 
 var (
 	errBudget  = errors.New("work budget spent")

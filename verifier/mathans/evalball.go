@@ -262,6 +262,9 @@ func (e *ballEval) sum(n *node) (cball, error) {
 		r = realOf(fromInt(1, e.prec))
 	}
 	for i := from; i <= to; i++ {
+		if !e.cost(1) {
+			return r, errBudget
+		}
 		inner.env[n.args[0].name] = realOf(fromInt(i, e.prec))
 		v, err := inner.eval(n.args[3])
 		if err != nil {

@@ -16,7 +16,7 @@ func ratBits(r *big.Rat) int { return r.Num().BitLen() + r.Denom().BitLen() }
 
 func (e *ratEval) check(r *big.Rat) (*big.Rat, error) {
 	n := ratBits(r)
-	if !e.bud.spend(8 + n/16) {
+	if !e.bud.spend(16 + n/8 + n*n/20_000) { // a fraction is reduced by its gcd
 		return nil, errBudget
 	}
 	if n > maxBits {
@@ -278,11 +278,8 @@ func (e *ratEval) binomial(n, k *big.Rat) (*big.Rat, error) {
 	for i := int64(0); i < j; i++ {
 		f := new(big.Rat).Sub(n, big.NewRat(i, 1))
 		r.Mul(r, f.Quo(f, big.NewRat(i+1, 1)))
-		if !e.bud.spend(30 + ratBits(r)/8) {
-			return nil, errBudget
-		}
-		if ratBits(r) > maxBits {
-			return nil, errHuge
+		if _, err := e.check(r); err != nil {
+			return nil, err
 		}
 	}
 	return r, nil
@@ -325,6 +322,9 @@ func (e *ratEval) sum(n *node) (*big.Rat, error) {
 		r.SetInt64(1)
 	}
 	for i := from; i <= to; i++ {
+		if !e.bud.spend(30) {
+			return nil, errBudget
+		}
 		inner.env[n.args[0].name] = big.NewRat(i, 1)
 		x, err := inner.eval(n.args[3])
 		if err != nil {

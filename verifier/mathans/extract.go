@@ -61,14 +61,16 @@ type span struct {
 
 // lastBox finds the last \boxed or \fbox; start is -1 where there is none.
 func lastBox(s string) span {
-	i, n := strings.LastIndex(s, `\boxed`), len(`\boxed`)
-	if j := strings.LastIndex(s[max(i, 0):], `\fbox`); j >= 0 {
-		i, n = max(i, 0)+j, len(`\fbox`)
+	for i := len(s); ; {
+		if i = strings.LastIndexByte(s[:i], '\\'); i < 0 {
+			return span{start: -1}
+		}
+		for _, cmd := range [...]string{`\boxed`, `\fbox`} {
+			if strings.HasPrefix(s[i:], cmd) {
+				return boxAt(s, i, i+len(cmd))
+			}
+		}
 	}
-	if i < 0 {
-		return span{start: -1}
-	}
-	return boxAt(s, i, i+n)
 }
 
 // boxAt reads the box whose command is s[start:after].
@@ -110,6 +112,9 @@ func closingBrace(s string, i int) int {
 	return -1
 }
 
+// maxBetween bounds the text between two boxes of one list.
+const maxBetween = 80
+
 // maxBoxes bounds how many boxes are joined into one list answer.
 const maxBoxes = 64
 
@@ -118,6 +123,10 @@ const maxBoxes = 64
 func joinBoxes(s string, last span) string {
 	bodies := []string{last.text}
 	for at := last; len(bodies) < maxBoxes; {
+		near := s[max(0, at.start-maxBetween):at.start]
+		if strings.IndexByte(near, '}') < 0 {
+			break
+		}
 		prev := lastBox(s[:at.start])
 		if prev.start < 0 || !prev.closed || !joins(s[prev.end:at.start]) {
 			break
@@ -150,7 +159,7 @@ var connectors = strings.NewReplacer(`\text{`, " ", `\mbox{`, " ", `\textrm{`, "
 
 // joins reports whether two boxes with this text between them belong together.
 func joins(between string) bool {
-	if len(between) > 80 {
+	if len(between) > maxBetween {
 		return false
 	}
 	fields := strings.Fields(connectors.Replace(between))

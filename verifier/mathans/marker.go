@@ -13,9 +13,13 @@ type marker struct {
 // costs only the distance to its answer.
 func lastMarker(s string, from int) marker {
 	var weak marker
+	tries := 0
 	for i := len(s) - len("answer"); i >= from; i-- {
 		if s[i]|0x20 != 'a' || s[i+1]|0x20 != 'n' || !strings.EqualFold(s[i:i+6], "answer") {
 			continue
+		}
+		if tries++; tries > maxMarkers {
+			break
 		}
 		rest, kind := afterMarker(s[i+6:])
 		if kind == noMarker {
@@ -34,6 +38,9 @@ func lastMarker(s string, from int) marker {
 	}
 	return weak
 }
+
+// maxMarkers bounds how many times the word is looked at.
+const maxMarkers = 32
 
 type markerKind int
 
@@ -85,8 +92,10 @@ func statement(t string, sentence bool) string {
 // startsLine reports whether the marker at i begins its line, apart from
 // markdown, list signs and the words that usually stand before it.
 func startsLine(s string, i int) bool {
-	line := s[strings.LastIndexByte(s[:i], '\n')+1 : i]
-	if len(line) > 40 {
+	line := s[max(0, i-64):i]
+	if e := strings.LastIndexByte(line, '\n'); e >= 0 {
+		line = line[e+1:]
+	} else if i > 64 {
 		return false
 	}
 	line = strings.Trim(line, " \t\r*#>-_`")
