@@ -149,6 +149,29 @@ func TestBF16RoundsToNearestEven(t *testing.T) {
 	}
 }
 
+func TestEveryValueThatIsNotFiniteIsFound(t *testing.T) {
+	for n := 1; n < 12; n++ {
+		for at := -1; at < n; at++ {
+			for _, v := range []uint16{0x7f80, 0xff80, 0x7fc0, 0xffff, 0x7f7f, 0x8000} {
+				src := bytes.Repeat([]byte{0x7f, 0xff}, n) // -1.7e38
+				for i := range n {
+					src[2*i], src[2*i+1] = 0x7f, 0xff
+				}
+				if at >= 0 {
+					src[2*at], src[2*at+1] = byte(v), byte(v>>8)
+				}
+				dst := make([]uint16, n)
+				if ok, want := copyBF16(dst, src), at < 0 || v&0x7f80 != 0x7f80; ok != want {
+					t.Fatalf("%d values, %#x at %d: finite %v", n, v, at, ok)
+				}
+				if at >= 0 && dst[at] != v {
+					t.Fatalf("%#x came out as %#x", v, dst[at])
+				}
+			}
+		}
+	}
+}
+
 func FuzzHeader(f *testing.F) {
 	var b bytes.Buffer
 	if err := Write(&b, map[string]string{"k": "v"}, []Entry{{"a", F32, []int{2}, []float32{1, 2}}, {"b", BF16, []int{1, 1}, []float32{3}}}); err != nil {

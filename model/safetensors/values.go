@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // chunk is the number of elements converted at a time where the file can't be
@@ -53,20 +54,33 @@ func (f *File) ReadBF16(name string, dst []uint16) error {
 		if buf, err = f.bytes(off, 2*int64(len(part)), buf); err != nil {
 			return err
 		}
-		for i := range part {
-			part[i] = binary.LittleEndian.Uint16(buf[2*i:])
-		}
-		for i, v := range part {
-			if v&0x7f80 == 0x7f80 {
-				return &Error{File: f.Path, Tensor: name, Offset: off + 2*int64(i),
-					Fault: fmt.Sprintf("element %d is %v", at+i, BF16ToF32(v))}
-			}
+		if !copyBF16(part, buf) {
+			i := slices.IndexFunc(part, func(v uint16) bool { return v&0x7f80 == 0x7f80 })
+			return &Error{File: f.Path, Tensor: name, Offset: off + 2*int64(i),
+				Fault: fmt.Sprintf("element %d is %v", at+i, BF16ToF32(part[i]))}
 		}
 		if f.mapped != nil {
 			buf = nil
 		}
 	}
 	return nil
+}
+
+// copyBF16 copies and tells whether every value is finite. It takes four at a
+// time: adding one to an exponent of all ones carries into the sign's place.
+func copyBF16(dst []uint16, src []byte) bool {
+	const exponents, one, signs = 0x7f80_7f80_7f80_7f80, 0x0080_0080_0080_0080, 0x8000_8000_8000_8000
+	bad, n := uint64(0), len(dst)&^3
+	for i := 0; i < n; i += 4 {
+		v, d := binary.LittleEndian.Uint64(src[2*i:]), dst[i:i+4:i+4]
+		bad |= v&exponents + one
+		d[0], d[1], d[2], d[3] = uint16(v), uint16(v>>16), uint16(v>>32), uint16(v>>48)
+	}
+	for i := n; i < len(dst); i++ {
+		dst[i] = binary.LittleEndian.Uint16(src[2*i:])
+		bad |= uint64(dst[i]&0x7f80) + 0x80
+	}
+	return bad&signs == 0
 }
 
 // floats finds a tensor that is to be read as n floating-point numbers.
