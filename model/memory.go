@@ -13,9 +13,9 @@ func (c *Config) KVBytes(n int) int64 {
 	return int64(c.Layers) * int64(8*c.KVHeads*c.HeadDim) * int64((n+31)&^31)
 }
 
-// TrainingBytes is the memory of activations of Backward for sequences of up
-// to longest tokens, and whether layers are recomputed. budget is
-// LoadOptions.ActivationBytes.
+// TrainingBytes is the memory of activations of Backward for many sequences of
+// longest tokens, as many in a chunk as fit, and whether layers are recomputed.
+// budget is LoadOptions.ActivationBytes.
 func (c *Config) TrainingBytes(longest, rank int, budget int64) (bytes int64, recompute bool) {
 	if budget <= 0 {
 		budget = defaultActivations
@@ -25,8 +25,8 @@ func (c *Config) TrainingBytes(longest, rank int, budget int64) (bytes int64, re
 	}
 	row := c.rowBytes(rank, false)
 	rows := max(1, min(largeRows, int(budget/row)))
-	if longest <= rows {
-		return int64(rows) * row, false
+	if longest = max(1, longest); longest <= rows {
+		return int64(rows-rows%longest) * row, false
 	}
 	return int64(longest) * c.rowBytes(rank, true), true
 }

@@ -150,8 +150,8 @@ func memoryOf(m *model.Model, p Plan) (Memory, bool) {
 	all, matrices := int64(c.Parameters()), int64(c.MatrixParameters())
 	out := Memory{Head: headBuffer + slots*int64(c.Vocab)*4, Rest: restBytes + int64(runtime.GOMAXPROCS(0))*workerSize}
 	longest := p.PromptTokens + p.MaxTokens
-	activations, recompute := c.TrainingBytes(longest, p.Rank, 0)
-	out.Activations = activations * 5 / 4 // buffers grow by a quarter more
+	var recompute bool
+	out.Activations, recompute = c.TrainingBytes(longest, p.Rank, 0)
 	out.KV = min(kvBudget, slots*c.KVBytes(p.PromptTokens+p.MaxTokens))
 	if p.Full {
 		// float32 values, two packed orientations, gradients, two moments
