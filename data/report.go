@@ -82,3 +82,12 @@ func (r *Report) String() string {
 	}
 	return b.String()
 }
+
+// Line is the report in one line, for errors: the most frequent reasons.
+func (r *Report) Line() string {
+	s := strings.Split(r.String(), "\n  ")
+	if len(s) > 4 {
+		s = append(s[:4], "and others")
+	}
+	return strings.ReplaceAll(strings.Join(s, "; "), "\n", " ")
+}

@@ -16,6 +16,7 @@ import (
 // cli is the table of subcommands.
 type cli struct {
 	Reproduce reproduceCmd `cmd:"" help:"Train the study's grid at tiny scale and print what was gained."`
+	Train     trainCmd     `cmd:"" help:"Train one workflow on a checkpoint and data of yours."`
 	Report    reportCmd    `cmd:"" help:"Write a report with tables and figures as one HTML file, or CSV and PNG."`
 	Generate  generateCmd  `cmd:"" help:"Continue prompts with a model."`
 	Score     scoreCmd     `cmd:"" help:"Log-probabilities and perplexity of texts or ids."`
@@ -24,6 +25,7 @@ type cli struct {
 	Tokenize  tokenizeCmd  `cmd:"" help:"Text to ids and back, chat messages to text."`
 	Run       runCmd       `cmd:"" help:"Run one Python program in the sandbox."`
 	Verify    verifyCmd    `cmd:"" help:"Judge programs or math answers: JSONL in, verdicts out."`
+	Data      dataCmd      `cmd:"" help:"Show the tasks of data sets, fetch and generate them."`
 	Query     queryCmd     `cmd:"" help:"Ask the run database in SQL; --list shows ready-made queries."`
 	Serve     serveCmd     `cmd:"" help:"Serve the status of runs over HTTP on this machine."`
 	Version   versionCmd   `cmd:"" help:"Show version, commit, toolchain, kernels, SQLite and guest."`

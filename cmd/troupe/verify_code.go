@@ -85,7 +85,7 @@ func (c *verifyCodeCmd) Run(env *environment) error {
 	if c.FloatTol < 0 || c.Workers < 0 {
 		return usagef("--float-tol and --workers can't be negative")
 	}
-	tasks, err := readTasks(c.Data, data.Code)
+	tasks, err := readTasks(env.Ctx, c.Data, data.Code)
 	if err != nil {
 		return err
 	}

@@ -6,25 +6,20 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"troupe/data"
-	"troupe/data/jsonl"
 	"troupe/data/store"
 	"troupe/verifier/verdict"
 )
 
 // readTasks reads the tasks of --data by their ids, nil without the flag.
-func readTasks(path string, kind data.Kind) (map[string]data.Task, error) {
+func readTasks(ctx context.Context, path string, kind data.Kind) (map[string]data.Task, error) {
 	if path == "" {
 		return nil, nil
 	}
-	if strings.EqualFold(filepath.Ext(path), ".parquet") {
-		return nil, inputf("read %s: parquet files of tasks are not read yet", path)
-	}
-	tasks, report, err := jsonl.Read(path)
+	tasks, report, err := loadTasks(ctx, path)
 	if err != nil {
 		return nil, inputf("%w", err)
 	}

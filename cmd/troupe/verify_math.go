@@ -43,7 +43,7 @@ func (c *verifyMathCmd) Run(env *environment) error {
 	if c.Workers < 0 {
 		return usagef("--workers can't be negative")
 	}
-	tasks, err := readTasks(c.Data, data.Math)
+	tasks, err := readTasks(env.Ctx, c.Data, data.Math)
 	if err != nil {
 		return err
 	}

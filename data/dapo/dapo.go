@@ -63,7 +63,7 @@ func Read(ctx context.Context, path string) ([]data.Task, data.Report, error) {
 		return nil, c.report, err
 	}
 	if len(c.tasks) == 0 {
-		return nil, c.report, fmt.Errorf("%s: no row can be used: %s", path, c.report.String())
+		return nil, c.report, fmt.Errorf("%s: no row can be used: %s", path, c.report.Line())
 	}
 	if IsProcessed(schema) {
 		if err := c.split(); err != nil {

@@ -42,7 +42,7 @@ func Read(ctx context.Context, paths ...string) ([]data.Task, data.Report, error
 		return nil, report, err
 	}
 	if len(tasks) == 0 {
-		return nil, report, fmt.Errorf("%s: no row can be used: %s", strings.Join(paths, ", "), report.String())
+		return nil, report, fmt.Errorf("%s: no row can be used: %s", strings.Join(paths, ", "), report.Line())
 	}
 	if strings.Contains(filepath.ToSlash(paths[0]), "primeintellect") {
 		split(tasks)

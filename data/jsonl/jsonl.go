@@ -165,14 +165,19 @@ func arrayRows(ctx context.Context, r io.Reader, f func(int, []byte, error) erro
 // Collector turns rows into tasks and counts what it can't use.
 type Collector struct {
 	Report data.Report
-	set    string
+	decode func(raw []byte) (data.Task, error)
 	tasks  []data.Task
 	seen   map[string]int // line of the row that has an id
 }
 
-// NewCollector collects rows of the named data set.
+// NewCollector collects rows of the named data set, read by Task.
 func NewCollector(set string) *Collector {
-	return &Collector{set: set, seen: map[string]int{}}
+	return NewCollectorOf(func(raw []byte) (data.Task, error) { return Task(set, raw) })
+}
+
+// NewCollectorOf collects rows that decode reads.
+func NewCollectorOf(decode func(raw []byte) (data.Task, error)) *Collector {
+	return &Collector{decode: decode, seen: map[string]int{}}
 }
 
 // Add takes one row, or the error that stands for it.
@@ -182,7 +187,7 @@ func (c *Collector) Add(line int, raw []byte, rowErr error) {
 		c.Report.Reject(line, rowErr)
 		return
 	}
-	t, err := Task(c.set, raw)
+	t, err := c.decode(raw)
 	if err != nil {
 		c.Report.Reject(line, err)
 		return
@@ -200,7 +205,7 @@ func (c *Collector) Add(line int, raw []byte, rowErr error) {
 func (c *Collector) Finish(path string) ([]data.Task, error) {
 	c.Report.Sort()
 	if len(c.tasks) == 0 {
-		return nil, fmt.Errorf("read tasks: %s: no row can be used: %s", path, c.Report.String())
+		return nil, fmt.Errorf("read tasks: %s: no row can be used: %s", path, c.Report.Line())
 	}
 	return c.tasks, nil
 }

@@ -17,6 +17,19 @@ var (
 	testFields   = []string{"tests", "test_cases", "input_output", "verification_info", "public_test_cases", "test_list", "test"}
 )
 
+// Columns are all names under which a row may have something of a task, each
+// with the "?" of a parquet column that may be missing.
+func Columns() []string {
+	var names []string
+	for _, list := range [][]string{textFields, answerFields, idFields, testFields,
+		{"split", "fn_name", "entry_point", "starter_code", "checker", "private_test_cases", "metadata"}} {
+		for _, n := range list {
+			names = append(names, n+"?")
+		}
+	}
+	return names
+}
+
 // Task reads one row: math {"problem"|"question"|"prompt", "answer"}, code
 // {"problem"|"question"|"prompt", "tests", "fn_name"?, "starter_code"?}; "id"
 // and "split" may be there. A GSM8K answer is what follows its ####. The error
