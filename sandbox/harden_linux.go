@@ -98,7 +98,7 @@ func confineCalls() error {
 		Syscalls: []seccomp.SyscallGroup{
 			// clone3 takes its flags by pointer, where a filter can't see them; told
 			// that there is no such call, callers use clone.
-			{Action: seccomp.ActionErrno, Names: []string{"clone3"}},
+			{Action: seccomp.ActionErrno | seccomp.Action(unix.ENOSYS), Names: []string{"clone3"}},
 			{Action: seccomp.ActionAllow, Names: known(needed), NamesWithCondtions: conditions},
 		},
 	}

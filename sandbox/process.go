@@ -20,35 +20,33 @@ type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader
-	errs   tail
+	errs   tail        // of its standard error
 	killed atomic.Bool // by us, at the backstop
 	ended  chan struct{}
 	once   sync.Once
 }
 
-// tail keeps the end of what a worker writes to standard error: the traces of
-// its death.
+// tail keeps the first lines of what a worker writes to standard error: the
+// reason of its death. What follows is a trace of every goroutine.
 type tail struct {
 	mu sync.Mutex
 	b  []byte
 }
 
-const tailBytes = 8 << 10
+const tailBytes = 600
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.b = append(t.b, p[max(0, len(p)-tailBytes):]...)
-	if len(t.b) > 2*tailBytes {
-		t.b = append([]byte(nil), t.b[len(t.b)-tailBytes:]...)
-	}
+	t.b = append(t.b, p[:min(tailBytes-len(t.b), len(p))]...)
 	return len(p), nil
 }
 
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return strings.TrimSpace(string(t.b[max(0, len(t.b)-tailBytes):]))
+	s, _, _ := strings.Cut(string(t.b), "\n\n")
+	return strings.Join(strings.Fields(s), " ")
 }
 
 // startTimeout bounds how long a worker may take to stand ready. Compiling on a

@@ -17,6 +17,10 @@ try:
 except ImportError:
     pass
 
+# What is defined from here on has builtins of its own: a program that patches
+# or empties the real ones changes nothing here.
+__builtins__ = dict(builtins.__dict__)
+
 def _install():
     "Puts in place what a program expects of a Linux host and WASI lacks."
     exec(compile(_SHIMS, '<shims>', 'exec', 0, True), {'__name__': '__shims__', 'LEVELS': 4, 'SLEEP': _SLEEP})
@@ -32,12 +36,11 @@ def _install():
     sys.dont_write_bytecode = True
 
 def _functions():
-    read, write = posix.read, posix.write
+    read, write, unhook = posix.read, posix.write, sys.__excepthook__
     JOB, REPORT, NOTE = _JOB, _REPORT, _NOTE
-    compile_, exec_, isinstance_, type_, str_, list_, BaseException_ = \
-        compile, exec, isinstance, type, str, list, BaseException
     dumps, loads = marshal.dumps, marshal.loads
     pristine = dict(builtins.__dict__)
+    settrace, setprofile, plus, int_and = sys.settrace, sys.setprofile, int.__add__, int.__and__
     Module, Loader = types.ModuleType, importlib.machinery.SourceFileLoader
     state = {}
 
@@ -48,58 +51,72 @@ def _functions():
     def note(e, code=None):
         "Tells the host how the program ended: exit code, missing module, message."
         missing = ''
-        if isinstance_(e, ModuleNotFoundError):
-            missing = str_(e.name)
+        if isinstance(e, ModuleNotFoundError):
+            missing = str(e.name)
         try:
-            text = type_(e).__name__ + ': ' + str_(e)
-        except BaseException_:
-            text = type_(e).__name__
-        write(NOTE, '\0'.join((str_(code), missing[:200], text[:2000])).encode('utf-8', 'replace'))
+            text = type(e).__name__ + ': ' + str(e)
+        except BaseException:
+            text = type(e).__name__
+        try:
+            write(NOTE, '\0'.join((str(code), missing[:200], text[:2000])).encode('utf-8', 'replace'))
+        except BaseException:
+            pass
 
     def show(e, skip):
+        "What the interpreter does with an uncaught exception."
         tb = e.__traceback__
         for _ in range(skip):
             if tb is not None:
                 tb = tb.tb_next
         e.__traceback__ = tb
+        hook = unhook
         try:
-            sys.last_type, sys.last_value, sys.last_traceback = type_(e), e, tb
+            sys.last_type, sys.last_value, sys.last_traceback = type(e), e, tb
             hook = sys.excepthook
-        except BaseException_:
-            hook = sys.__excepthook__
+        except BaseException:
+            pass
         try:
             flush(sys.stdout)
-            hook(type_(e), e, tb)
+        except BaseException:
+            pass
+        try:
+            hook(type(e), e, tb)
         except SystemExit as x:
             return leave(x)
-        except BaseException_ as x:
+        except BaseException as x:
             try:
                 sys.stderr.write('Error in sys.excepthook:\n')
-                sys.__excepthook__(type_(x), x, x.__traceback__.tb_next)
+                unhook(type(x), x, x.__traceback__.tb_next)
                 sys.stderr.write('\nOriginal exception was:\n')
-                sys.__excepthook__(type_(e), e, tb)
-            except BaseException_:
+                unhook(type(e), e, tb)
+            except BaseException:
                 pass
         note(e)
-        if isinstance_(e, MemoryError):
+        if isinstance(e, MemoryError):
             return 4
-        if isinstance_(e, KeyboardInterrupt):
+        if isinstance(e, KeyboardInterrupt):
             return 5
         return 1
 
     def leave(e):
         "What SystemExit does to the process."
-        code = e.code
+        try:
+            code = e.code
+        except BaseException:
+            code = e
         if code is None:
             code = 0
-        elif isinstance_(code, int):
-            code = int(code) & 0xff if -2**31 <= code < 2**31 else 0xff
+        elif isinstance(code, int):
+            code = int_and(code, 0xff) if -2**31 <= plus(code, 0) < 2**31 else 0xff
         else:
             try:
                 flush(sys.stdout)
-                sys.stderr.write(str_(code))
+            except BaseException:
+                pass
+            try:
+                sys.stderr.write(str(code))
                 sys.stderr.write('\n')
-            except BaseException_:
+            except BaseException:
                 pass
             code = 1
         if code == 0:
@@ -116,21 +133,21 @@ def _functions():
         lost = False
         try:
             threading._shutdown()
-        except BaseException_:
+        except BaseException:
             pass
         atexit._run_exitfuncs()
         for f in (sys.stdout, sys.stderr, stdout, stderr):
             try:
                 flush(f)
-            except BaseException_:
+            except BaseException:
                 lost = f is stdout
         g = state.pop('globals', None)
         if g is not None:
             main = sys.modules.pop('__main__', None)
-            for k in list_(g):
-                if type_(k) is str_ and k[:1] == '_' and k[:2] != '__':
+            for k in list(g):
+                if type(k) is str and k[:1] == '_' and k[:2] != '__':
                     g[k] = None
-            for k in list_(g):
+            for k in list(g):
                 if k != '__builtins__':
                     g[k] = None
             del main
@@ -138,7 +155,7 @@ def _functions():
         for f in (stdout, stderr):
             try:
                 flush(f)
-            except BaseException_:
+            except BaseException:
                 pass
         return lost
 
@@ -162,11 +179,11 @@ def _functions():
         del main
         fate = 0
         try:
-            exec_(code, g)
+            exec(code, g)
         except SystemExit as e:
             fate = leave(e)
             flags = b''
-        except BaseException_ as e:
+        except BaseException as e:
             fate = show(e, 1)
             flags = b''
         if flags == b'':
@@ -186,10 +203,10 @@ def _functions():
               'report': report}
         fate = 0
         try:
-            exec_(code, ns)
+            exec(code, ns)
         except SystemExit as e:
             fate = leave(e)
-        except BaseException_ as e:
+        except BaseException as e:
             fate = show(e, 1)
         del code, ns, report
         if finish() and fate == 0:
@@ -200,8 +217,8 @@ def _functions():
         "Source to code, in an interpreter that has run nothing yet."
         name = job().decode()
         try:
-            code = compile_(job(), name, 'exec', 0, True)
-        except BaseException_ as e:
+            code = compile(job(), name, 'exec', 0, True)
+        except BaseException as e:
             show(e, 1)
             return 3
         write(REPORT, dumps(code))

@@ -263,6 +263,9 @@ func (g *Guest) judge(end *End, fate int, err error) {
 		end.Code = 1
 		if end.Message == "" {
 			end.Message = "SystemError: interpreter state lost"
+			if end.Refused {
+				end.Fate, end.Message = FateMemory, "MemoryError"
+			}
 		}
 	}
 }

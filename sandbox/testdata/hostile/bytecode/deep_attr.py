@@ -1,0 +1,3 @@
+# expect: ok
+try: eval('a' + '.a' * 100000)
+except (MemoryError, RecursionError, NameError): print('blocked')

@@ -1,0 +1,3 @@
+# expect: ok
+try: eval('(' * 5000 + ')' * 5000)
+except (MemoryError, SyntaxError, RecursionError): print('blocked')

@@ -1,0 +1,3 @@
+# expect: ok
+try: eval('-' * 100000 + '1')
+except (MemoryError, RecursionError): print('blocked')

@@ -1,0 +1,2 @@
+# expect: time
+any(iter(int, 1))

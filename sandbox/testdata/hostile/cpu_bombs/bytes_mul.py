@@ -1,0 +1,3 @@
+# expect: time
+b = b'x' * 10**6
+while True: b * 10

@@ -1,0 +1,3 @@
+# expect: time
+s = 'ab' * 10**5
+while True: s.count('ba')

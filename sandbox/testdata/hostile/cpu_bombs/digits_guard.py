@@ -1,0 +1,3 @@
+# expect: ok
+try: str(10**5000)
+except ValueError: print('blocked')

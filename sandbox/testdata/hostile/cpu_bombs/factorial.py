@@ -1,0 +1,3 @@
+# expect: time
+import math
+math.factorial(10**6)

@@ -1,0 +1,2 @@
+# expect: time
+for i in range(10**18): pass

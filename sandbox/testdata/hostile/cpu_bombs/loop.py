@@ -1,0 +1,2 @@
+# expect: time
+while True: pass

@@ -1,0 +1,5 @@
+# expect: time
+while True:
+    try:
+        while True: pass
+    except BaseException: pass

@@ -1,0 +1,2 @@
+# expect: time
+max(range(10**12))

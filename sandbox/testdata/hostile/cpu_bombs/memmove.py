@@ -1,0 +1,3 @@
+# expect: time
+a = bytearray(10**6)
+while True: a[1:] = a[:-1]

@@ -1,0 +1,3 @@
+# expect: time
+import itertools
+list(x for x in itertools.permutations(range(12)) if False)

@@ -1,0 +1,2 @@
+# expect: time
+x = pow(3, 10**7)

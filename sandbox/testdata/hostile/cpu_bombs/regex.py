@@ -1,0 +1,3 @@
+# expect: time
+import re
+re.match('(a+)+$', 'a' * 40 + 'b')

@@ -1,0 +1,4 @@
+# expect: time
+a = ()
+for i in range(60): a = (a, a)
+repr(a)

@@ -1,0 +1,3 @@
+# expect: time
+import time
+time.sleep(10**6)

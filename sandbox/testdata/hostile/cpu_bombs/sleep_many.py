@@ -1,0 +1,3 @@
+# expect: time
+import time
+while True: time.sleep(0.001)

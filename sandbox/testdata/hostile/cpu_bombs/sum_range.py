@@ -1,0 +1,2 @@
+# expect: time
+print(sum(range(10**15)))

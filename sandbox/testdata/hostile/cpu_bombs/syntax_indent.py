@@ -1,0 +1,3 @@
+# expect: syntax
+if 1:
+pass

@@ -1,0 +1,3 @@
+# expect: time
+import time
+while time.time() < 10**10: pass

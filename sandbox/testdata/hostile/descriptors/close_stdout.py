@@ -1,0 +1,4 @@
+# expect: exit
+import os
+os.close(1)
+print('lost')

@@ -1,0 +1,4 @@
+# expect: ok
+import os
+os.environ['PATH'] = '/bin'
+print(os.environ['PATH'])

@@ -1,0 +1,3 @@
+# expect: ok
+import sys
+print(len(sys._current_frames()))

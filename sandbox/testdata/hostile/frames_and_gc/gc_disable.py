@@ -1,0 +1,3 @@
+# expect: ok
+import gc
+gc.disable(); print('ok')

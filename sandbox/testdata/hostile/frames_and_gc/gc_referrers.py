@@ -1,0 +1,3 @@
+# expect: ok
+import gc
+print(len(gc.get_referrers(print)) > 0)

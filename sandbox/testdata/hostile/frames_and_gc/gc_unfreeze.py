@@ -1,0 +1,3 @@
+# expect: ok
+import gc
+gc.unfreeze(); gc.collect(); print('ok')

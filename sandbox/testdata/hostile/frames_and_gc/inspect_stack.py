@@ -1,0 +1,3 @@
+# expect: ok
+import inspect
+print(any('expected' in str(s) for s in inspect.stack()))

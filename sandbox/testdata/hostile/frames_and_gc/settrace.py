@@ -1,0 +1,6 @@
+# expect: ok
+import sys
+def t(f, e, a):
+    return t
+sys.settrace(t)
+print('ok')

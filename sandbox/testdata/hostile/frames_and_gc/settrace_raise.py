@@ -1,0 +1,7 @@
+# expect: ok
+import sys
+def t(f, e, a):
+    raise SystemExit(0)
+sys.settrace(t)
+def g(): pass
+g()

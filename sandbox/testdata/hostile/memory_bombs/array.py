@@ -1,0 +1,4 @@
+# expect: memory
+import array
+a = array.array('q', [0])
+while True: a.extend(a)

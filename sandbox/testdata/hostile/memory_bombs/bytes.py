@@ -1,0 +1,2 @@
+# expect: memory
+x = bytes(10**9)

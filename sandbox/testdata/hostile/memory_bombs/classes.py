@@ -1,0 +1,2 @@
+# expect: time
+x = [type('C%d' % i, (), {}) for i in range(10**6)]

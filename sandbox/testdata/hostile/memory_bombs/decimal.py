@@ -1,0 +1,4 @@
+# expect: memory
+import decimal
+decimal.getcontext().prec = 10**8
+x = decimal.Decimal(1) / 3

@@ -1,0 +1,5 @@
+# expect: memory
+d = {}
+i = 0
+while True:
+    d[i] = str(i) * 100; i += 1

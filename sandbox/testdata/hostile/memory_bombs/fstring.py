@@ -1,0 +1,3 @@
+# expect: memory
+n = 10**9
+x = f'{1:{n}d}'

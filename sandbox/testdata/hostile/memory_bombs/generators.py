@@ -1,0 +1,3 @@
+# expect: memory
+g = iter([])
+while True: g = (x for x in [g, bytes(10**5)])

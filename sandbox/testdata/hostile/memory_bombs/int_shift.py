@@ -1,0 +1,2 @@
+# expect: memory
+x = 1 << (8 * 10**9)

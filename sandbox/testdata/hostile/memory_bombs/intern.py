@@ -1,0 +1,3 @@
+# expect: memory
+import sys
+x = [sys.intern(str(i) * 1000) for i in range(10**6)]

@@ -1,0 +1,4 @@
+# expect: memory
+import io
+b = io.BytesIO()
+while True: b.write(bytes(10**6))

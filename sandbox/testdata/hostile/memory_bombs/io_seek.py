@@ -1,0 +1,3 @@
+# expect: memory
+import io
+b = io.BytesIO(); b.seek(10**9); b.write(b'x')

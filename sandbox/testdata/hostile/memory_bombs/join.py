@@ -1,0 +1,2 @@
+# expect: exception
+x = ','.join(['x' * 10**6] * 10**4)

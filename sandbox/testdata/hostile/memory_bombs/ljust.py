@@ -1,0 +1,2 @@
+# expect: memory
+x = 'a'.ljust(10**9)

@@ -1,0 +1,3 @@
+# expect: memory
+x = ()
+while True: x = (x, x, x, bytes(10**5))

@@ -1,0 +1,3 @@
+# expect: time
+import itertools
+x = list(itertools.product(range(100), repeat=4))

@@ -1,0 +1,5 @@
+# expect: time
+import sys
+sys.setrecursionlimit(10**9)
+def f(x): return f(x + [x])
+f([])

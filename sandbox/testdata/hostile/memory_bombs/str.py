@@ -1,0 +1,3 @@
+# expect: memory
+x = 'a'
+while True: x += x

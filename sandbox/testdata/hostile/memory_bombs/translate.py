@@ -1,0 +1,2 @@
+# expect: memory
+x = ('a' * 10**6).translate({97: 'b' * 10**4})

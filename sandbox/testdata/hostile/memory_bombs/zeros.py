@@ -1,0 +1,2 @@
+# expect: memory
+x = [bytes(10**6) for i in range(10**6)]

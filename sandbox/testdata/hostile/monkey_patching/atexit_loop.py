@@ -1,0 +1,5 @@
+# expect: time
+import atexit
+def f():
+    while True: pass
+atexit.register(f)

@@ -1,0 +1,5 @@
+# expect: ok
+import atexit
+def f(): atexit.register(f)
+atexit.register(f)
+print('ok')

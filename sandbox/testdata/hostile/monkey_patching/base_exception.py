@@ -1,0 +1,5 @@
+# expect: exception
+import builtins
+builtins.BaseException = int
+builtins.Exception = int
+raise ValueError

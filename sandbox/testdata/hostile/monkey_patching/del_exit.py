@@ -1,0 +1,6 @@
+# expect: exception
+import os
+class A:
+    def __del__(self): os._exit(0)
+a = A()
+raise ValueError('wrong')

@@ -1,0 +1,4 @@
+# expect: exception
+import builtins
+builtins.__import__ = None
+raise ValueError

@@ -1,0 +1,4 @@
+# expect: ok
+import sys
+sys.modules['__main__'] = None
+print('ok')

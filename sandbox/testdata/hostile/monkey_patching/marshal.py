@@ -1,0 +1,4 @@
+# expect: ok
+import marshal
+marshal.loads = marshal.dumps = None
+print('ok')

@@ -1,0 +1,4 @@
+# expect: exception
+import sys
+sys.stderr = None
+raise ValueError

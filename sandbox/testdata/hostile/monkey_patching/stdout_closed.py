@@ -1,0 +1,4 @@
+# expect: ok
+import sys
+print('kept')
+sys.stdout.close()

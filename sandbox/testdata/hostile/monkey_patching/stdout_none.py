@@ -1,0 +1,4 @@
+# expect: ok
+import sys
+sys.stdout = None
+print('lost')

@@ -1,0 +1,4 @@
+# expect: exception
+import builtins
+builtins.SystemExit = ValueError
+raise ValueError('x')

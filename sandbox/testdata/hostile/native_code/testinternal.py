@@ -1,0 +1,3 @@
+# expect: ok
+import _testinternalcapi
+print('a test module can only break its own guest')

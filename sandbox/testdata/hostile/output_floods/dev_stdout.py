@@ -1,0 +1,3 @@
+# expect: output
+f = open('/dev/stdout', 'w')
+while True: f.write('x' * 1000)

@@ -1,0 +1,3 @@
+# expect: output
+import os
+os.write(1, bytes(50 * 10**6))

@@ -1,0 +1,3 @@
+# expect: output
+import sys
+while True: sys.stdout.write('x' * 65536)

@@ -1,0 +1,2 @@
+# expect: output
+print('x' * (10 * 10**6))

@@ -1,0 +1,2 @@
+# expect: output
+while True: print('x' * 1000)

@@ -1,0 +1,4 @@
+# expect: output
+while True:
+    try: print('x' * 10000, flush=True)
+    except BaseException: pass

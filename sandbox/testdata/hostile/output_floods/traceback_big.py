@@ -1,0 +1,2 @@
+# expect: exception
+raise ValueError('x' * 10**6)

@@ -1,0 +1,4 @@
+# expect: time
+import warnings
+warnings.simplefilter('always')
+while True: warnings.warn('x')

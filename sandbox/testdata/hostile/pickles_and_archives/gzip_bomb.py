@@ -1,0 +1,4 @@
+# expect: time
+import gzip, io
+d = gzip.compress(bytes(10**7)) * 50
+x = gzip.decompress(d)

@@ -1,0 +1,3 @@
+# expect: exception
+import faulthandler
+faulthandler._stack_overflow()

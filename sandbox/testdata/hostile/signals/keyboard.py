@@ -1,0 +1,2 @@
+# expect: exception
+raise KeyboardInterrupt

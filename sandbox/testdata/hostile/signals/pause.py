@@ -1,0 +1,3 @@
+# expect: time
+import signal
+signal.pause()

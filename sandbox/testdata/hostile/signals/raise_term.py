@@ -1,0 +1,4 @@
+# expect: exception
+import signal
+signal.raise_signal(15)
+print('after')

@@ -1,0 +1,4 @@
+# expect: ok
+import faulthandler
+faulthandler._read_null()
+print('null is memory here')

@@ -1,0 +1,3 @@
+# expect: time
+import threading
+threading.Barrier(2).wait()

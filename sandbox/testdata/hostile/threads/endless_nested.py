@@ -1,0 +1,5 @@
+# expect: ok
+import threading
+def f():
+    threading.Thread(target=f).start()
+f()

@@ -1,0 +1,3 @@
+# expect: ok
+import threading
+print(threading.Event().wait(0.01))

@@ -1,0 +1,3 @@
+# expect: ok
+import threading, sys
+t = threading.Thread(target=sys.exit, args=(3,)); t.start(); t.join(); print('main goes on')

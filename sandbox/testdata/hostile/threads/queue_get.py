@@ -1,0 +1,3 @@
+# expect: time
+import queue
+queue.Queue().get()

@@ -1,0 +1,3 @@
+# expect: ok
+import threading
+t = threading.Thread(target=lambda: 1 / 0); t.start(); t.join(); print('main goes on')

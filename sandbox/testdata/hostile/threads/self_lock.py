@@ -1,0 +1,3 @@
+# expect: time
+import threading
+l = threading.Lock(); l.acquire(); l.acquire()

@@ -1,0 +1,3 @@
+# expect: time
+import threading
+s = threading.Semaphore(0); s.acquire()

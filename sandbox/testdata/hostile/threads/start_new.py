@@ -1,0 +1,3 @@
+# expect: ok
+import _thread
+_thread.start_new_thread(print, ('in place',))
