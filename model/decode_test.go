@@ -122,6 +122,62 @@ func checkAgreement(t *testing.T, m *Model, d *Decoder, reqs []GenRequest, batch
 	}
 }
 
+// TestEveryKernelFamilyGivesTheSameBits forces each in turn.
+func TestEveryKernelFamilyGivesTheSameBits(t *testing.T) {
+	cfg := tinyConfig()
+	m := randomModel(t, cfg, 2)
+	rng := rand.New(rand.NewPCG(3, 7))
+	var reqs []GenRequest
+	for range 4 {
+		reqs = append(reqs, randomRequests(rng, cfg.Vocab)...)
+	}
+	seqs := randomBatch(rng, cfg.Vocab)
+	co := coefficients(seqs, 1)
+	var first []GenResult
+	var grads *Grads
+	for _, family := range kernels.Implementations() {
+		restore, err := kernels.Use(family)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkAgreement(t, m, m.NewDecoder(DecoderOptions{Slots: 7}), reqs, 0)
+		got, err := m.NewDecoder(DecoderOptions{}).Generate(context.Background(), reqs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := gradsOf(t, m, seqs, co)
+		restore()
+		if first == nil {
+			first, grads = got, g
+			continue
+		}
+		for i := range got {
+			if !slices.Equal(got[i].IDs, first[i].IDs) || !sameBits(got[i].LogProbs, first[i].LogProbs) {
+				t.Fatalf("%s: request %d differs from %s", family, i, kernels.Implementations()[0])
+			}
+		}
+		if !sameBits(g.flat, grads.flat) {
+			t.Errorf("%s: other gradients than %s", family, kernels.Implementations()[0])
+		}
+	}
+}
+
+// TestLongPromptsAreComputedInPieces has prompts beyond the rows of a step.
+func TestLongPromptsAreComputedInPieces(t *testing.T) {
+	cfg := tinyConfig()
+	cfg.MaxPositions = 4096
+	m := randomModel(t, cfg, 2)
+	rng := rand.New(rand.NewPCG(3, 7))
+	var reqs []GenRequest
+	for _, n := range []int{5, prefillRows - 1, prefillRows, 2*prefillRows + 100, 40} {
+		prompt := randomIDs(rng, n, cfg.Vocab)
+		for range 2 {
+			reqs = append(reqs, GenRequest{Prompt: prompt, MaxTokens: 6, Temperature: 1, Stop: []int32{99}, Key: prng.State(rng.Uint64())})
+		}
+	}
+	checkAgreement(t, m, m.NewDecoder(DecoderOptions{}), reqs, 0)
+}
+
 // TestAdaptersShareABatch mixes two adapters and the base in one batch.
 func TestAdaptersShareABatch(t *testing.T) {
 	m := randomModel(t, tinyConfig(), 1)

@@ -15,7 +15,7 @@ type lane struct {
 	p      *pass
 	head   kernels.Head
 	active []*slot
-	fresh  []*slot // admitted in this step; the first of each family computes the prompt
+	fresh  []*slot // whose prompt is not computed yet; the first of each family does it
 	idle   []*slot
 	free   []*prefix
 	picks  []pick
@@ -31,7 +31,7 @@ type slot struct {
 	last   int32
 	kv     []kernels.KVCache // per layer: the continuation's own positions
 	prefix *prefix
-	lead   bool // computes the prompt of its family in this step
+	lead   bool // computes the prompt of its family
 	prompt int
 }
 
@@ -40,7 +40,13 @@ type prefix struct {
 	kv    []kernels.KVCache
 	users int
 	bytes int64
+	done  int // positions computed
+	rows  int // of those, in this step
 }
+
+// prefillRows bounds the rows of prompts in a step: a long prompt is computed
+// in pieces, which changes no bit and bounds the memory.
+const prefillRows = 1024
 
 // pick says that slot samples from row of the logits.
 type pick struct {
@@ -150,7 +156,7 @@ func (l *lane) newPrefix(n int) *prefix {
 	if k := len(l.free); k > 0 {
 		pre, l.free = l.free[k-1], l.free[:k-1]
 	}
-	pre.kv, pre.users, pre.bytes = l.caches(pre.kv, n), 0, l.g.bytes(n)
+	pre.kv, pre.users, pre.bytes, pre.done = l.caches(pre.kv, n), 0, l.g.bytes(n), 0
 	return pre
 }
 
@@ -172,8 +178,15 @@ func (l *lane) step() {
 	l.load()
 	l.p.forward()
 	l.sample()
-	l.active = append(l.active, l.fresh...)
-	l.fresh = l.fresh[:0]
+	waiting := l.fresh[:0]
+	for _, s := range l.fresh {
+		if s.prefix.done < s.prompt {
+			waiting = append(waiting, s)
+		} else {
+			l.active = append(l.active, s)
+		}
+	}
+	l.fresh = waiting
 	live := l.active[:0]
 	for _, s := range l.active {
 		r, res := &l.g.reqs[s.req], &l.g.out[s.req]
@@ -200,33 +213,48 @@ func (l *lane) load() {
 		p.spans[i] = p.spans[i][:0]
 	}
 	l.units = append(l.units[:0], l.active...)
+	room := prefillRows
 	for _, s := range l.fresh {
-		if s.lead {
+		if s.lead && room > 0 {
+			s.prefix.rows = min(s.prompt-s.prefix.done, room)
+			room -= s.prefix.rows
 			l.units = append(l.units, s)
 		}
 	}
 	l.sortByAdapter()
 	for _, s := range l.units {
 		r, from, row := &reqs[s.req], len(p.ids), len(p.head.rows)
-		if s.lead {
-			p.push(r.Prompt, 0)
-			l.span(from, len(r.Prompt), s.prefix.kv, nil)
-			for _, f := range l.fresh {
-				if f.prefix == s.prefix {
-					l.picks = append(l.picks, pick{f, row})
-				}
-			}
-			s.lead = false
-		} else {
+		if !s.lead {
 			p.ids = append(p.ids, s.last)
 			p.pos = append(p.pos, int32(s.prompt+s.kv[0].Len))
 			l.span(from, 1, s.kv, s.prefix.kv)
 			l.picks = append(l.picks, pick{s, row})
+		} else if !l.prefill(s, r.Prompt, row) {
+			l.pushAdapter(r.Adapter, from)
+			continue
 		}
 		p.head.rows = append(p.head.rows, int32(len(p.ids)-1))
 		l.pushAdapter(r.Adapter, from)
 	}
 	p.size()
+}
+
+// prefill adds the next rows of a prompt. With its last row all slots of the
+// family sample their first token from row of the logits.
+func (l *lane) prefill(s *slot, prompt []int32, row int) (complete bool) {
+	pre, from := s.prefix, len(l.p.ids)
+	l.p.push(prompt[pre.done:pre.done+pre.rows], pre.done)
+	l.span(from, pre.rows, pre.kv, nil)
+	if pre.done += pre.rows; pre.done < len(prompt) {
+		return false
+	}
+	for _, f := range l.fresh {
+		if f.prefix == pre {
+			l.picks = append(l.picks, pick{f, row})
+		}
+	}
+	s.lead = false
+	return true
 }
 
 // sortByAdapter keeps the rows of one adapter together, in order of first
