@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"troupe/model/kernels"
 	"troupe/model/safetensors"
@@ -81,7 +83,9 @@ func (m *Model) openTensors(dir string, ck *safetensors.Checkpoint) (*source, er
 	c := &m.Config
 	switch {
 	case c.Tied && hasEmbed && hasHead:
-		same, err := s.equal(embedName, headName, c.Vocab*c.Hidden)
+		_, fe, _ := ck.Find(embedName)
+		_, fh, _ := ck.Find(headName)
+		same, err := safetensors.Equal(fe, embedName, fh, headName)
 		if err != nil {
 			return nil, err
 		}
@@ -102,23 +106,6 @@ func (m *Model) openTensors(dir string, ck *safetensors.Checkpoint) (*source, er
 		}
 	}
 	return s, nil
-}
-
-// equal compares two tensors bit by bit if both have n elements.
-func (s *source) equal(a, b string, n int) (bool, error) {
-	ta, fa, _ := s.ck.Find(a)
-	tb, fb, _ := s.ck.Find(b)
-	if ta.Elements() != n || tb.Elements() != n {
-		return false, nil // checkShapes names the fault
-	}
-	va, vb := make([]float32, n), make([]float32, n)
-	if err := fa.ReadF32(a, va); err != nil {
-		return false, err
-	}
-	if err := fb.ReadF32(b, vb); err != nil {
-		return false, err
-	}
-	return slices.Equal(va, vb), nil
 }
 
 func (s *source) find(name string) (safetensors.Tensor, *safetensors.File, error) {
@@ -166,30 +153,57 @@ func (m *Model) loadTrainable(s *source) error {
 	return nil
 }
 
-// loadFrozen packs matrices as the file has them, bfloat16 or else float32.
+// loadFrozen packs matrices as the file has them, bfloat16 or else float32,
+// several layers at a time.
 func (m *Model) loadFrozen(s *source) error {
 	l, c := m.layout, &m.Config
 	at := map[int]int{}
 	for i, p := range l.all {
 		at[p.at] = i
 	}
-	r := &frozen{source: s, l: l, at: at}
 	m.layers = make([]layer, c.Layers)
-	z := c.sizes()
-	for i, p := range l.layers {
-		w := &m.layers[i]
-		w.norm1, w.norm2 = r.vector(p.norm1, z.hidden), r.vector(p.norm2, z.hidden)
-		w.qnorm, w.knorm = r.vector(p.qnorm, z.dim), r.vector(p.knorm, z.dim)
-		w.bias = r.vector(p.bias, z.qkv)
-		w.qkv, w.o = r.matrix(p.qkv, z.qkv, z.hidden), r.matrix(p.o, z.hidden, z.q)
-		w.gup, w.down = r.matrix(p.gateUp, 2*z.inner, z.hidden), r.matrix(p.down, z.hidden, z.inner)
+	errs := make([]error, c.Layers+1)
+	var next atomic.Int32
+	var wg sync.WaitGroup
+	for range m.pool.Workers() {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(errs); i = int(next.Add(1)) - 1 {
+				r := &frozen{source: s, l: l, at: at}
+				if i == 0 { // the largest first
+					m.readOuter(r)
+				} else {
+					m.readLayer(r, i-1)
+				}
+				errs[i] = r.err
+			}
+		})
 	}
-	m.norm = r.vector(l.norm, z.hidden)
-	m.head = r.matrix(l.head, c.Vocab, z.hidden)
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readOuter reads what is outside the layers.
+func (m *Model) readOuter(r *frozen) {
+	l, c := m.layout, &m.Config
+	m.norm = r.vector(l.norm, c.Hidden)
+	m.head = r.matrix(l.head, c.Vocab, c.Hidden)
 	if l.head != l.embed && r.err == nil {
-		m.embed.f32, m.embed.bf16 = r.values(l.embed, c.Vocab*z.hidden)
+		m.embed.f32, m.embed.bf16 = r.values(l.embed, c.Vocab*c.Hidden)
 	}
-	return r.err
+}
+
+func (m *Model) readLayer(r *frozen, i int) {
+	p, z, w := &m.layout.layers[i], m.Config.sizes(), &m.layers[i]
+	w.norm1, w.norm2 = r.vector(p.norm1, z.hidden), r.vector(p.norm2, z.hidden)
+	w.qnorm, w.knorm = r.vector(p.qnorm, z.dim), r.vector(p.knorm, z.dim)
+	w.bias = r.vector(p.bias, z.qkv)
+	w.qkv, w.o = r.matrix(p.qkv, z.qkv, z.hidden), r.matrix(p.o, z.hidden, z.q)
+	w.gup, w.down = r.matrix(p.gateUp, 2*z.inner, z.hidden), r.matrix(p.down, z.hidden, z.inner)
 }
 
 // frozen reads runs of neighbouring tensors by their place and keeps the first

@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -64,6 +65,30 @@ func (f *File) ReadBF16(name string, dst []uint16) error {
 		}
 	}
 	return nil
+}
+
+// Equal tells whether two tensors have the same type, shape and bytes.
+func Equal(f *File, a string, g *File, b string) (bool, error) {
+	ta, ok := f.tensors[a]
+	tb, ok2 := g.tensors[b]
+	if !ok || !ok2 || ta.DType != tb.DType || !slices.Equal(ta.Shape, tb.Shape) {
+		return false, nil
+	}
+	var x, y []byte
+	for at := int64(0); at < ta.Bytes; at += chunk {
+		n := min(chunk, ta.Bytes-at)
+		var err error
+		if x, err = f.bytes(ta.Offset+at, n, nil); err != nil {
+			return false, err
+		}
+		if y, err = g.bytes(tb.Offset+at, n, nil); err != nil {
+			return false, err
+		}
+		if !bytes.Equal(x, y) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // copyBF16 copies and tells whether every value is finite. It takes four at a
