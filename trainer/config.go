@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"troupe/trainer/grpo"
 	"troupe/trainer/optim"
@@ -216,4 +217,44 @@ func (c *Config) schedule() optim.Schedule {
 
 func (c *Config) loss() grpo.Loss {
 	return grpo.Loss{Kind: grpo.Kind(c.Loss), ClipLow: c.ClipLow, ClipHigh: c.ClipHigh, DualClip: c.DualClip, Cap: c.Cap, Clamp: c.Clamp}
+}
+
+// Compose resolves a config: the profile, then the text of a config file, then
+// KEY=VALUE overrides, then flags as pairs of key and value, of which empty
+// values were not given.
+func Compose(profile string, file []byte, overrides []string, flags [][2]string) (Config, error) {
+	name := profile
+	if name == "" && file != nil {
+		// The file may choose the profile that it builds on.
+		var probe Config
+		if err := probe.Merge(file); err != nil {
+			return probe, err
+		}
+		name = probe.Profile
+	}
+	c, err := Profile(name)
+	if err != nil {
+		return c, err
+	}
+	if err := c.Merge(file); err != nil {
+		return c, err
+	}
+	for _, o := range overrides {
+		key, value, ok := strings.Cut(o, "=")
+		if !ok {
+			return c, fmt.Errorf("%q is not KEY=VALUE", o)
+		}
+		if err := c.Set(strings.TrimPrefix(key, "+"), value); err != nil {
+			return c, err
+		}
+	}
+	for _, f := range flags {
+		if f[1] == "" {
+			continue
+		}
+		if err := c.Set(f[0], f[1]); err != nil {
+			return c, fmt.Errorf("--%w", err)
+		}
+	}
+	return c, c.Validate()
 }

@@ -55,15 +55,32 @@ func Measure(ctx context.Context, cfg *Config, m *model.Model, enc Encoder, v wo
 // HashModel is the content hash of a checkpoint folder: of its weights, its
 // configuration and its tokenizer, whatever the folder is called.
 func HashModel(dir string) (string, error) {
+	return hashFolder(dir, func(name string) bool {
+		return slices.Contains([]string{".json", ".safetensors", ".jinja"}, filepath.Ext(name))
+	})
+}
+
+// HashData is the content hash of a data file, or of a folder of them.
+func HashData(path string) (string, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if st.IsDir() {
+		return hashFolder(path, func(string) bool { return true })
+	}
+	return HashFile(path)
+}
+
+func hashFolder(dir string, want func(name string) bool) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return "", fmt.Errorf("read model: %w", err)
+		return "", err
 	}
 	h := sha256.New()
 	for _, e := range entries {
 		name := e.Name()
-		ext := filepath.Ext(name)
-		if e.IsDir() || !slices.Contains([]string{".json", ".safetensors", ".jinja"}, ext) || strings.HasPrefix(name, ".") {
+		if e.IsDir() || strings.HasPrefix(name, ".") || !want(name) {
 			continue
 		}
 		sum, err := HashFile(filepath.Join(dir, name))

@@ -26,8 +26,8 @@ const (
 	askedFile = "questions.bin" // hashes of what was judged, 8 bytes each, ascending
 )
 
-// root is the folder of the run's checkpoints.
-func (t *Trainer) root() string {
+// Root is the folder of the run's checkpoints.
+func (t *Trainer) Root() string {
 	if t.cfg.Out != "" {
 		return t.cfg.Out
 	}
@@ -39,7 +39,7 @@ func (t *Trainer) root() string {
 func (t *Trainer) commit(ctx context.Context, log *record, save bool) error {
 	if save {
 		t.fail("before-checkpoint")
-		path, sum, err := checkpoint.Write(t.root(), t.id, log.Iteration, t.save)
+		path, sum, err := checkpoint.Write(t.Root(), t.id, log.Iteration, t.save)
 		if err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (t *Trainer) load(dir string) error {
 // recorded and intact. It returns the iteration it stands after, -1 for a run
 // that has not begun.
 func (t *Trainer) resume(ctx context.Context) (int, error) {
-	if err := checkpoint.Sweep(t.root()); err != nil {
+	if err := checkpoint.Sweep(t.Root()); err != nil {
 		return 0, err
 	}
 	if err := t.parts.DB.CreateRun(ctx, t.row()); err != nil {
@@ -146,7 +146,7 @@ func (t *Trainer) resume(ctx context.Context) (int, error) {
 	}
 	var damaged error
 	for _, c := range slices.Backward(recorded) {
-		dir := checkpoint.Dir(t.root(), c.Iteration)
+		dir := checkpoint.Dir(t.Root(), c.Iteration)
 		if _, err := checkpoint.Verify(dir, c.SHA256); err != nil {
 			damaged = errors.Join(damaged, err)
 			continue
@@ -180,5 +180,5 @@ func (t *Trainer) retain(ctx context.Context) error {
 	for _, c := range recorded[max(0, len(recorded)-max(1, t.cfg.CheckpointKeep)):] {
 		keep = append(keep, c.Iteration)
 	}
-	return checkpoint.Retain(t.root(), keep...)
+	return checkpoint.Retain(t.Root(), keep...)
 }

@@ -75,7 +75,7 @@ const optimizerFile = "optimizer.safetensors"
 func (s *Set) Save(dir string) error {
 	var err error
 	if s.Adapter != nil {
-		err = saveAdapter(s.Adapter, dir)
+		err = s.Adapter.Save(dir)
 	} else {
 		err = s.Model.Save(dir, "f32")
 	}
@@ -102,7 +102,7 @@ func (s *Set) Save(dir string) error {
 func (s *Set) Load(dir string) error {
 	weights := filepath.Join(dir, safetensors.WeightsFile)
 	if s.Adapter != nil {
-		weights = filepath.Join(dir, adapterFile)
+		weights = filepath.Join(dir, lora.WeightsFile)
 	}
 	if err := readInto(weights, func(f *safetensors.File) error {
 		for _, p := range s.Params() {
