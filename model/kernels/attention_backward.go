@@ -164,7 +164,7 @@ func (b *attentionBack) times(dq []float32, lddq int, g []float32, ld, rows int,
 func (b *attentionBack) outer(dst, p []float32, ld int, x []float32, ldx, rows, n int) {
 	d := b.HeadDim
 	r := gemmRun{
-		tn: true, acc: true, m: n, n: d, k: rows, ldb: 4 * ldx, ldy: 4 * d, ldx: 4 * ld,
+		form: formOuter, acc: true, m: n, n: d, k: rows, ldb: 4 * ldx, ldy: 4 * d, ldx: 4 * ld,
 		y: unsafe.Pointer(&dst[:1][0]), x: unsafe.Pointer(&p[0]), b: unsafe.Pointer(&x[0]),
 	}
 	r.block(0, n, 0, d)

@@ -13,18 +13,29 @@ const (
 	blockK    = 1024
 )
 
+// form is what a product's tiles multiply.
+type form int
+
+const (
+	formRows   form = iota // rows of x by rows of float32 in B
+	formOuter              // columns of x by rows of float32 in B: GradW
+	formWiden              // rows of x by pairs of bfloat16
+	formChains             // TDPBF16PS order by chains of multiply-adds
+	formPairs              // TDPBF16PS order by VDPBF16PS
+)
+
 // gemmRun is one product in hand: y[m, n] (+)= x·B, cut into items of row ranges
 // times column ranges.
 type gemmRun struct {
-	tn       bool // the left operand is transposed: GradW
+	form     form
 	acc      bool
 	m, n, k  int
 	y, x     unsafe.Pointer
 	ldy, ldx int // in bytes
 	b        unsafe.Pointer
 	ldb      int // bytes between rows of b, when b isn't packed
-	bf16     bool
 	packed   bool
+	parts    int // of the left operand, in the TDPBF16PS kinds
 	rowStep  int
 	rowItems int
 	colStep  int
@@ -32,12 +43,12 @@ type gemmRun struct {
 
 // MatMul computes y[m, N] = x[m, K]·Wᵀ, or adds it to y if acc is set.
 func (p *Pool) MatMul(y []float32, ldy int, x []float32, ldx, m int, w *Matrix, acc bool) {
-	p.product(y, ldy, x, ldx, m, &w.w, acc)
+	p.product(y, ldy, x, ldx, m, &w.w, w.kind, acc)
 }
 
 // MatMulT computes dx[m, K] = dy[m, N]·W, or adds it to dx if acc is set.
 func (p *Pool) MatMulT(dx []float32, lddx int, dy []float32, lddy, m int, w *Matrix, acc bool) {
-	p.product(dx, lddx, dy, lddy, m, w.transposed(), acc)
+	p.product(dx, lddx, dy, lddy, m, w.transposed(), w.kind, acc)
 }
 
 // GradW adds dyᵀ·x to dw: dw[n, k] += Σ_r dy[r, n]·x[r, k], rows r = 0 … m-1 in
@@ -50,14 +61,14 @@ func (p *Pool) GradW(dw []float32, dy []float32, lddy int, x []float32, ldx, m, 
 	checkRows("GradW: dy", len(dy), lddy, m, n)
 	checkRows("GradW: x", len(x), ldx, m, k)
 	p.run(gemmRun{
-		tn: true, acc: true, m: n, n: k, k: m,
+		form: formOuter, acc: true, m: n, n: k, k: m,
 		y: unsafe.Pointer(unsafe.SliceData(dw)), ldy: 4 * k,
 		x: unsafe.Pointer(unsafe.SliceData(dy)), ldx: 4 * lddy,
 		b: unsafe.Pointer(unsafe.SliceData(x)), ldb: 4 * ldx,
 	})
 }
 
-func (p *Pool) product(y []float32, ldy int, x []float32, ldx, m int, w *operand, acc bool) {
+func (p *Pool) product(y []float32, ldy int, x []float32, ldx, m int, w *operand, kind Numerics, acc bool) {
 	if m == 0 || w.n == 0 {
 		return
 	}
@@ -67,11 +78,15 @@ func (p *Pool) product(y []float32, ldy int, x []float32, ldx, m int, w *operand
 		acc: acc, m: m, n: w.n, k: w.k,
 		y: unsafe.Pointer(unsafe.SliceData(y)), ldy: 4 * ldy,
 		x: unsafe.Pointer(unsafe.SliceData(x)), ldx: 4 * ldx,
-		packed: true, bf16: w.h != nil, ldb: 4 * panel,
+		packed: true, ldb: 4 * panel,
 		b: unsafe.Pointer(unsafe.SliceData(w.f)),
 	}
-	if g.bf16 {
-		g.b = unsafe.Pointer(unsafe.SliceData(w.h))
+	if w.h != nil {
+		g.form, g.b = formWiden, unsafe.Pointer(unsafe.SliceData(w.h))
+	}
+	if kind != F32 {
+		p.split(g, x, ldx, kind)
+		return
 	}
 	p.run(g)
 }
@@ -112,8 +127,11 @@ func (g *gemmRun) item(i int) {
 func (g *gemmRun) block(r0, r1, c0, c1 int) {
 	shape := tileShapes[active]
 	height := shape.rows
-	if g.bf16 {
+	switch g.form {
+	case formWiden:
 		height = shape.rows16
+	case formChains, formPairs:
+		height = shape.rowsSplit
 	}
 	for rb := r0; rb < r1; {
 		re := r1
@@ -132,6 +150,9 @@ func (g *gemmRun) block(r0, r1, c0, c1 int) {
 // columns runs over the column tiles of one block of rows and summed indices.
 func (g *gemmRun) columns(r0, r1, c0, c1, k0, kc, height, cols int, acc bool) {
 	t := tile{k: kc, lda: g.ldx, ldb: g.ldb, ldc: g.ldy}
+	if g.form >= formChains {
+		t.k, t.ldb = kc/quad, g.parts
+	}
 	if acc {
 		t.acc = 1
 	}
@@ -141,34 +162,41 @@ func (g *gemmRun) columns(r0, r1, c0, c1, k0, kc, height, cols int, acc bool) {
 			width = min(16, width)
 		}
 		var b unsafe.Pointer
-		switch {
-		case !g.packed:
-			b = unsafe.Add(g.b, k0*g.ldb+c*4)
-		case g.bf16:
-			b = unsafe.Add(g.b, (c/panel*((g.k+1)/2)+k0/2)*4*panel+c%panel*4)
+		j, in := c/panel, c%panel*4 // panel and bytes into its rows
+		switch g.form {
+		case formWiden:
+			b = unsafe.Add(g.b, (j*((g.k+1)/2)+k0/2)*4*panel+in)
+		case formChains, formPairs:
+			b = unsafe.Add(g.b, (j*g.k+k0)*2*panel+in)
 		default:
-			b = unsafe.Add(g.b, (c/panel*g.k+k0)*4*panel+c%panel*4)
+			b = unsafe.Add(g.b, k0*g.ldb+c*4)
+			if g.packed {
+				b = unsafe.Add(g.b, (j*g.k+k0)*4*panel+in)
+			}
 		}
 		t.ahead = uintptr(b)
 		if g.packed {
 			t.ahead += g.panelBytes()
 		}
-		g.rows(t, b, r0, r1, c, width, k0, height)
+		g.rows(t, b, r0, r1, c, width, k0, kc, height)
 		c += width
 	}
 }
 
 // panelBytes is the distance from a panel of B to the next.
 func (g *gemmRun) panelBytes() uintptr {
-	if g.bf16 {
+	switch g.form {
+	case formWiden:
 		return uintptr((g.k + 1) / 2 * 4 * panel)
+	case formChains, formPairs:
+		return uintptr(g.k * 2 * panel)
 	}
 	return uintptr(g.k * 4 * panel)
 }
 
 // rows runs over the row tiles under one column tile. Heights are balanced, so
 // that the last tile isn't a thin one.
-func (g *gemmRun) rows(t tile, b unsafe.Pointer, r0, r1, c, width, k0, height int) {
+func (g *gemmRun) rows(t tile, b unsafe.Pointer, r0, r1, c, width, k0, kc, height int) {
 	n := (r1 - r0 + height - 1) / height
 	base, extra := (r1-r0)/n, (r1-r0)%n
 	for r := r0; r < r1; {
@@ -178,16 +206,20 @@ func (g *gemmRun) rows(t tile, b unsafe.Pointer, r0, r1, c, width, k0, height in
 			extra--
 		}
 		y := unsafe.Add(g.y, r*g.ldy+c*4)
-		switch {
-		case g.tn:
+		switch g.form {
+		case formOuter:
 			tileTN(h, width, t, unsafe.Add(g.x, k0*g.ldx+r*4), b, y)
-		case g.bf16:
+		case formWiden:
 			tileW16(h, width, t, unsafe.Add(g.x, r*g.ldx+k0*4), b, y)
+		case formChains:
+			tileChains(h, width, t, unsafe.Add(g.x, r*g.ldx+k0*g.parts*4), b, y)
+		case formPairs:
+			tilePairs(h, width, t, unsafe.Add(g.x, r*g.ldx+k0*g.parts*2), b, y)
 		default:
 			tileNN(h, width, t, unsafe.Add(g.x, r*g.ldx+k0*4), b, y)
 		}
 		r += h
-		t.ahead += uintptr(t.k * 16)
+		t.ahead += uintptr(16 * kc)
 	}
 }
 

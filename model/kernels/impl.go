@@ -20,14 +20,15 @@ const (
 var familyNames = [families]string{"generic", "avx2", "avx512", "neon"}
 
 // tileShape is the largest tile a family's micro-kernels compute: rows, and
-// columns in units of 16. rows16 is for bfloat16 weights.
-type tileShape struct{ rows, rows16, cols int }
+// columns in units of 16. rows16 is for bfloat16 weights, rowsSplit for the kinds
+// in TDPBF16PS order.
+type tileShape struct{ rows, rows16, rowsSplit, cols int }
 
 var tileShapes = [families]tileShape{
-	generic: {4, 4, 32},
-	avx2:    {6, 6, 16},
-	avx512:  {14, 12, 32},
-	neon:    {4, 4, 16},
+	generic: {4, 4, 4, 32},
+	avx2:    {6, 6, 3, 16},
+	avx512:  {14, 12, 6, 32},
+	neon:    {4, 4, 4, 16},
 }
 
 // active is the family in use. It changes only at start and in Use.

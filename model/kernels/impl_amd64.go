@@ -87,3 +87,17 @@ func tileW16(h, width int, t tile, a, b, c unsafe.Pointer) {
 		tileW16Generic(h, width, t, a, b, c)
 	}
 }
+
+func tileChains(h, width int, t tile, a, b, c unsafe.Pointer) {
+	tileChainsGeneric(h, width, t, a, b, c)
+}
+
+func tilePairs(h, width int, t tile, a, b, c unsafe.Pointer) { panic("kernels: no VDPBF16PS") }
+
+func hasDot() bool { return false }
+
+func dotPairs() bool { return false }
+
+func splitRow(dst, x []float32, parts int) { splitRowGeneric(dst, x, parts) }
+
+func pairRow(dst, x []float32, parts int) { pairRowGeneric(dst, x, parts) }

@@ -14,10 +14,12 @@ const panel = 32
 // the columns 32j … 32j+31 of the output, zeros beyond N:
 //
 //	float32:  [ceil(N/32)][K][32]
-//	bfloat16: [ceil(N/32)][ceil(K/2)][32][2], pairs of neighbouring k
+//	bfloat16: [ceil(N/32)][ceil(K/2)][32][2], pairs of neighbouring k,
+//	          or as packBlocks says for the kinds other than F32
 type Matrix struct {
 	N, K int
 	bf16 bool
+	kind Numerics
 	w    operand // for x·Wᵀ
 	once sync.Once
 	wt   operand // for dy·W; of no use before once
@@ -78,6 +80,10 @@ func (m *Matrix) Row(dst []float32, n int) {
 
 func (m *Matrix) at(n, k int) float32 {
 	j, c := n/panel, n%panel
+	if m.kind != F32 {
+		blocks := (m.K + quad - 1) / quad
+		return FromBF16(m.w.h[j*blocks*quad*panel+blockIndex(k, c)])
+	}
 	if m.bf16 {
 		return FromBF16(m.w.h[((j*((m.K+1)/2)+k/2)*panel+c)*2+k&1])
 	}
@@ -87,12 +93,18 @@ func (m *Matrix) at(n, k int) float32 {
 // transposed returns the operand for dy·W.
 func (m *Matrix) transposed() *operand {
 	m.once.Do(func() {
-		if m.bf16 {
+		switch {
+		case m.kind != F32:
+			blocks := (m.K + quad - 1) / quad
+			m.wt = packBlocks(m.K, m.N, func(c, i int) uint16 {
+				return m.w.h[i/panel*blocks*quad*panel+blockIndex(c, i%panel)]
+			})
+		case m.bf16:
 			pairs := (m.K + 1) / 2
 			m.wt = packPairs(m.K, m.N, func(c, i int) uint16 {
 				return m.w.h[((i/panel*pairs+c/2)*panel+i%panel)*2+c&1]
 			})
-		} else {
+		default:
 			m.wt = operand{n: m.K, k: m.N, f: alignedF32(panels(m.K) * m.N * panel)}
 			for j := range panels(m.K) {
 				for n := range m.N {
