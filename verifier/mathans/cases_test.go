@@ -2,6 +2,7 @@ package mathans
 
 import (
 	"bufio"
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -60,6 +61,76 @@ func TestCases(t *testing.T) {
 				t.Errorf("cases.tsv:%d: gold %q, reply %q: %s by %s (extracted %q); %s", c.line, c.gold, reply, got.Outcome, got.Rule, got.Extracted, c.why)
 				break
 			}
+		}
+	}
+}
+
+// testdata/replies.jsonl has whole replies: where the answer is in them, and the
+// public bugs of other graders.
+func TestReplies(t *testing.T) {
+	f, err := os.Open("testdata/replies.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	n := 0
+	for sc := bufio.NewScanner(f); sc.Scan(); n++ {
+		var c struct {
+			Gold, Reply, Why string
+			Want             Outcome
+		}
+		if err := json.Unmarshal(sc.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		if got := Judge(c.Gold, c.Reply, Options{}); got.Outcome != c.Want {
+			t.Errorf("gold %q, reply %q: %v, want %s; %s", c.Gold, c.Reply, got, c.Want, c.Why)
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d replies", n)
+	}
+}
+
+func TestStrictInteger(t *testing.T) {
+	strict := Options{StrictInteger: true}
+	for _, c := range []struct {
+		gold, answer string
+		want         Outcome
+	}{
+		{"5050", "5050", Equal},
+		{"5050", "5,050", Equal},
+		{"5050", "5050.0", Equal},
+		{"5050", `\text{5050}`, Equal},
+		{"5050", `5050\text{ cm}`, Equal},
+		{"5050", "x = 5050", Equal},
+		{"5050", `\frac{100\cdot101}{2}`, Unequal},
+		{"5050", `\sum_{k=1}^{100} k`, Unequal},
+		{"5050", "5000+50", Unequal},
+		{"5050", "5051", Unequal},
+		{"-3", "-3", Equal},
+		{`\frac{1}{2}`, "0.5", Equal},
+		{`\frac{1}{2}`, "1-0.5", Equal},
+	} {
+		if got := Judge(c.gold, `\boxed{`+c.answer+"}", strict); got.Outcome != c.want {
+			t.Errorf("gold %q, answer %q: %v, want %s", c.gold, c.answer, got, c.want)
+		}
+	}
+}
+
+func TestTolerance(t *testing.T) {
+	for _, c := range []struct {
+		gold, answer string
+		tol          float64
+		want         Outcome
+	}{
+		{`\pi`, "3.1416", 0, Unequal},
+		{`\pi`, "3.1416", 1e-4, Equal},
+		{`\pi`, "3.15", 1e-4, Unequal},
+		{"1000", "1000.05", 1e-4, Equal},
+		{"0.333", `\frac13`, 1e-2, Equal},
+	} {
+		if got := Judge(c.gold, `\boxed{`+c.answer+"}", Options{Tolerance: c.tol}); got.Outcome != c.want {
+			t.Errorf("gold %q, answer %q, tolerance %v: %v, want %s", c.gold, c.answer, c.tol, got, c.want)
 		}
 	}
 }

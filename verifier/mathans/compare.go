@@ -1,9 +1,6 @@
 package mathans
 
-import (
-	"math/big"
-	"strings"
-)
+import "strings"
 
 // compare decides between two answers that are already cut out.
 func compare(gold, answer string, opt Options) Result {
@@ -12,30 +9,22 @@ func compare(gold, answer string, opt Options) Result {
 	switch {
 	case gok && aok && g == a:
 		return Result{Outcome: Equal, Rule: "number"}
-	case gok && aok:
+	case gok && aok && opt.Tolerance <= 0:
 		return Result{Outcome: Unequal, Rule: "number"}
-	case gok && g.integer() && opt.StrictInteger:
-		return Result{Outcome: Unequal, Rule: "strict integer"}
 	}
-	if x, ok := readRational(gold); ok {
-		if y, ok := readRational(answer); ok {
-			if x.Cmp(y) == 0 {
-				return Result{Outcome: Equal, Rule: "rational"}
-			}
-			return Result{Outcome: Unequal, Rule: "rational"}
-		}
-	}
+	strict := opt.StrictInteger && gok && g.integer()
+	answer = uncommented(answer)
 	if v := decimalComma(gold, g, gok, answer, a, aok); v != nil {
 		return *v
 	}
-	if spelled(gold) == spelled(answer) {
+	if spelled(gold) == spelled(answer) && !strict {
 		return Result{Outcome: Equal, Rule: "text"}
 	}
-	return judge(gold, answer, opt)
+	return judge(gold, answer, strict, opt)
 }
 
 // judge reads both answers and compares their values.
-func judge(gold, answer string, opt Options) Result {
+func judge(gold, answer string, strict bool, opt Options) Result {
 	if ok, decided := choice(gold, answer); decided {
 		return Result{Outcome: outcomes[verdictOf(ok)], Rule: "choice"}
 	}
@@ -44,6 +33,9 @@ func judge(gold, answer string, opt Options) Result {
 	if gerr != nil || aerr != nil {
 		ok := hasWord(gold) && fold(gold) == fold(answer)
 		return Result{Outcome: outcomes[verdictOf(ok)], Rule: "text"}
+	}
+	if strict && !writtenOut(a) {
+		return Result{Outcome: Unequal, Rule: "strict integer"}
 	}
 	c := &comparer{bud: &budget{left: fullBudget}, opt: opt}
 	v := c.equal(finish(g), finish(a))
@@ -69,12 +61,31 @@ func hasWord(s string) bool {
 
 var outcomes = map[verdict]Outcome{yes: Equal, no: Unequal, unknown: Undecided}
 
-// readRational reads a literal or a fraction of two.
-func readRational(s string) (*big.Rat, bool) {
-	if l, ok := readLiteral(s); ok {
-		return l.rat(), true
+// writtenOut reports whether an answer is a number as it stands, perhaps with a
+// name and a unit, and not something that has to be computed.
+func writtenOut(n *node) bool {
+	n = measure(value(unwrap(n))).e
+	if n.op == opNeg {
+		n = n.args[0]
 	}
-	return nil, false
+	return n.op == opNum
+}
+
+// uncommented drops words in brackets at the end of an answer: 42 (checked).
+func uncommented(s string) string {
+	if !strings.HasSuffix(s, ")") {
+		return s
+	}
+	i := strings.LastIndexByte(s, '(')
+	if i < 2 || s[i-1] != ' ' || !hasWord(s[i:]) {
+		return s
+	}
+	for _, r := range s[i+1 : len(s)-1] {
+		if r != ' ' && (r > 0x7f || !isLetter(byte(r))) {
+			return s
+		}
+	}
+	return strings.TrimSpace(s[:i])
 }
 
 // decimalComma reads "2,74" as a decimal where the other side is one.

@@ -8,6 +8,8 @@ func (c *comparer) equal(g, a *node) verdict {
 	defer func() { c.depth-- }()
 	g, a = unwrap(g), unwrap(a)
 	switch {
+	case boxedUnit(g) || boxedUnit(a):
+		return c.withUnits(g, a)
 	case g.op == opText || a.op == opText:
 		return c.text(g, a)
 	case g.op == opRel || a.op == opRel:
@@ -27,6 +29,25 @@ func (c *comparer) equal(g, a *node) verdict {
 		return c.ratios(g, a)
 	}
 	return c.quantities(g, a)
+}
+
+// boxedUnit reports whether a unit stands after something that is no
+// expression: a time of day, a tuple.
+func boxedUnit(n *node) bool { return n.op == opUnit && !n.args[0].scalar() && n.args[0].op != opBase }
+
+// withUnits compares where a unit stands after something that is no expression.
+func (c *comparer) withUnits(g, a *node) verdict {
+	if g.op == opUnit && a.op == opUnit && g.name != a.name {
+		c.rule = "units differ"
+		return no
+	}
+	if g.op == opUnit {
+		g = g.args[0]
+	}
+	if a.op == opUnit {
+		a = a.args[0]
+	}
+	return c.equal(g, a)
 }
 
 // unwrap opens a list or set of one.

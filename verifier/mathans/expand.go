@@ -60,6 +60,33 @@ func finish(n *node) *node {
 		case "infinity", "infinite", "positiveinfinity":
 			return &node{op: opInf}
 		}
+		if v, ok := numberNames[n.name]; ok {
+			return integer(v)
+		}
 	}
-	return expand(n)
+	return expand(unqualified(n))
+}
+
+// numberNames are whole numbers in words.
+var numberNames = map[string]int64{"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+	"eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15,
+	"sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
+	"sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+
+// unqualified drops "k ∈ Z" after an expression in which k runs over the whole
+// numbers.
+func unqualified(n *node) *node {
+	if n.op != opList || len(n.args) < 2 {
+		return n
+	}
+	last := n.args[len(n.args)-1]
+	if last.op != opRel || len(last.args) != 2 || last.rels[0] != "∈" || last.args[1].op != opNumbers || last.args[0].op != opVar {
+		return n
+	}
+	for _, a := range n.args[:len(n.args)-1] {
+		if !a.any(func(m *node) bool { return m.op == opVar && m.name == last.args[0].name }) {
+			return n
+		}
+	}
+	return listOf(n.name, n.args[:len(n.args)-1])
 }

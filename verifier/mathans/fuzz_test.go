@@ -69,7 +69,7 @@ func FuzzIntegers(f *testing.F) {
 		if !ok || len(a) > 100 || len(b) > 100 {
 			return
 		}
-		if engine := judge(a, b, Options{}); (x == y) != (engine.Outcome == Equal) {
+		if engine := judge(a, b, false, Options{}); (x == y) != (engine.Outcome == Equal) {
 			t.Errorf("%q and %q: literals say %v, the engine %v", a, b, x == y, engine)
 		}
 	})

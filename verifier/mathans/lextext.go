@@ -17,7 +17,7 @@ func (l *lexer) text(name string) error {
 	case t == "":
 		l.space = true
 		return nil
-	case !hasLetter(t) || strings.ContainsAny(t, `$\`):
+	case !hasLetter(t) || strings.ContainsAny(t, `$\`) || isDigit(t[0]):
 		return l.inline(t)
 	case functions[t] || t == "Re" || t == "Im":
 		l.emit(tCmd, t)

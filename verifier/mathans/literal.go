@@ -1,9 +1,6 @@
 package mathans
 
-import (
-	"math/big"
-	"strings"
-)
+import "strings"
 
 // literal is a number written out: sign, digits, perhaps a fraction of digits.
 // digits has no leading zeros, frac no trailing ones.
@@ -76,13 +73,3 @@ func thousands(s string, i int) (digits string, end int, ok bool) {
 }
 
 func (l literal) integer() bool { return l.frac == "" }
-
-// rat gives the literal's value.
-func (l literal) rat() *big.Rat {
-	n, _ := new(big.Int).SetString("0"+l.digits+l.frac, 10)
-	if l.negative {
-		n.Neg(n)
-	}
-	d := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(l.frac))), nil)
-	return new(big.Rat).SetFrac(n, d)
-}

@@ -26,7 +26,7 @@ func lastMarker(s string, from int) marker {
 			continue
 		}
 		m := marker{text: rest, strong: kind == colon && startsLine(s, i) || kind == is && finalBefore(s, i)}
-		if kind == is && !m.strong && !givesValue(rest) || m.text == "" {
+		if kind == heading && !startsLine(s, i) || kind != colon && !m.strong && !givesValue(rest) || m.text == "" {
 			continue
 		}
 		if m.strong {
@@ -48,6 +48,7 @@ const (
 	noMarker markerKind = iota
 	colon               // "Answer:"
 	is                  // "answer is"
+	heading             // a line of its own
 )
 
 // afterMarker looks at what follows the word "answer" and gives the answer.
@@ -63,6 +64,9 @@ func afterMarker(t string) (string, markerKind) {
 		rest := strings.TrimLeft(t[2:], " \t*_")
 		rest = strings.TrimPrefix(rest, ":")
 		return statement(rest, true), is
+	}
+	if e := strings.IndexByte(t, '\n'); e >= 0 && strings.Trim(t[:e], " *_#\r") == "" {
+		return statement(t[e:], false), heading
 	}
 	return "", noMarker
 }

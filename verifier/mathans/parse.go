@@ -354,9 +354,16 @@ func (p *parser) juxtaposed(n *node) *node {
 	whole := n.op == opNum && n.lit && n.rat.IsInt()
 	f := p.factor()
 	if whole && properFraction(f) {
-		return num(new(big.Rat).Add(n.rat, new(big.Rat).Quo(f.args[0].rat, f.args[1].rat)))
+		return mixedNumber(n, f)
+	}
+	if whole && (f.op == opPercent || f.op == opDegree) && properFraction(f.args[0]) { // 16 2/3 %
+		return build(f.op, mixedNumber(n, f.args[0]))
 	}
 	return mul(n, f)
+}
+
+func mixedNumber(n, f *node) *node {
+	return num(new(big.Rat).Add(n.rat, new(big.Rat).Quo(f.args[0].rat, f.args[1].rat)))
 }
 
 // properFraction reports whether a node is a fraction of two written integers,

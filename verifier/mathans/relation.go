@@ -94,6 +94,10 @@ func (c *comparer) relations(g, a *node) verdict {
 		return c.equal(g, aval)
 	case a.op != opRel && gok:
 		return c.equal(gval, a)
+	case g.op != opRel && isArithmetic(a):
+		return c.arithmetic(g, a)
+	case a.op != opRel && isArithmetic(g):
+		return c.arithmetic(a, g)
 	case g.op != opRel || a.op != opRel:
 		return c.relationAndSet(g, a)
 	case gok && aok:
@@ -105,6 +109,31 @@ func (c *comparer) relations(g, a *node) verdict {
 		return c.equations(g, a)
 	}
 	return c.inequalities(g, a)
+}
+
+// isArithmetic reports whether a node is an equation of constants, as in
+// "1/2 = 0.5".
+func isArithmetic(n *node) bool {
+	for _, r := range n.rels {
+		if r != "=" && r != "≈" {
+			return false
+		}
+	}
+	return len(variables(n)) == 0
+}
+
+// arithmetic compares a value with an equation of constants: each of them must
+// be that value, up to an approximation sign.
+func (c *comparer) arithmetic(v, eq *node) verdict {
+	for i, x := range eq.args {
+		if i > 0 && eq.rels[i-1] == "≈" {
+			break
+		}
+		if w := c.equal(v, x); w != yes {
+			return w
+		}
+	}
+	return yes
 }
 
 // isEquation reports whether a node is one equation between expressions.

@@ -81,6 +81,13 @@ func (p *parser) withUnit(n *node) *node {
 	return p.attach(n, words)
 }
 
+// doubts are words that make a sentence of what follows a value.
+var doubts = set("is", "isn't", "not", "no", "wrong", "incorrect", "but", "if", "maybe", "perhaps", "was", "are", "because",
+	"since", "or", "either", "unless", "false", "impossible", "does", "never", "except")
+
+// multipliers are words for powers of ten.
+var multipliers = map[string]int64{"hundred": 100, "thousand": 1000, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+
 func (p *parser) wordsFollow() bool {
 	t := p.peek()
 	return t.kind == tText || t.kind == tWord && t.text != "and" && t.text != "or"
@@ -91,8 +98,16 @@ func (p *parser) attach(n *node, words []string) *node {
 	if len(words) > 1 && words[0] == "base" {
 		return p.based(n, strings.Join(words[1:], ""))
 	}
+	for _, w := range words {
+		if doubts[w] {
+			return p.fail()
+		}
+	}
 	for len(words) > 0 && filler[words[len(words)-1]] {
 		words = words[:len(words)-1]
+	}
+	if len(words) > 0 && multipliers[words[0]] > 0 { // 1.5 million
+		n, words = mul(n, integer(multipliers[words[0]])), words[1:]
 	}
 	switch u := canonicalUnit(words); u {
 	case "":
