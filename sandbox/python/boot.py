@@ -120,7 +120,7 @@ def _functions():
                 pass
             code = 1
         if code == 0:
-            return 0
+            return 7
         note(e, code)
         return 2
 
@@ -188,7 +188,7 @@ def _functions():
             flags = b''
         if flags == b'':
             del code
-            if finish() and fate == 0:
+            if finish() and (fate == 0 or fate == 7):
                 fate = 6
         return fate
 

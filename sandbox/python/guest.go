@@ -67,6 +67,7 @@ const (
 	FateMemory
 	FateInterrupt
 	FateLostOutput
+	FateLeft // exit code 0, but by SystemExit: a harness is not reached
 	FateFuel
 	FateOutput
 	FateCrash // the interpreter died, natively by a signal
@@ -255,6 +256,8 @@ func (g *Guest) judge(end *End, fate int, err error) {
 		}
 	}
 	switch end.Fate {
+	case FateLeft:
+		end.Fate, end.Code, end.Message = FateOK, 0, ""
 	case FateInterrupt:
 		end.Code = 130
 	case FateLostOutput:
