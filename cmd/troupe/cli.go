@@ -22,6 +22,8 @@ type cli struct {
 	Score     scoreCmd     `cmd:"" help:"Log-probabilities and perplexity of texts or ids."`
 	Model     modelCmd     `cmd:"" help:"Show what is in a checkpoint."`
 	Doctor    doctorCmd    `cmd:"" help:"Check machine, guest and model files; forecast time and memory of a run."`
+	Export    exportCmd    `cmd:"" help:"Write adapters as PEFT folders, merged checkpoints or GGUF files."`
+	Import    importCmd    `cmd:"" help:"Read per-role adapters of the reference implementation."`
 	Tokenize  tokenizeCmd  `cmd:"" help:"Text to ids and back, chat messages to text."`
 	Run       runCmd       `cmd:"" help:"Run one Python program in the sandbox."`
 	Verify    verifyCmd    `cmd:"" help:"Judge programs or math answers: JSONL in, verdicts out."`

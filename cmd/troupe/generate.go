@@ -63,7 +63,7 @@ const generateBatch = 256
 // generator is a generate command at work.
 type generator struct {
 	*generateCmd
-	ck      *checkpoint
+	ck      *loadedModel
 	decoder *model.Decoder
 	render  *tokenizer.Renderer
 	stops   []int32

@@ -40,7 +40,7 @@ const scoreBatch = 1 << 15
 // scorer is a score command at work.
 type scorer struct {
 	*scoreCmd
-	ck      *checkpoint
+	ck      *loadedModel
 	env     *environment
 	out     *jsonWriter
 	waiting []scored

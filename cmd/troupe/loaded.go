@@ -20,8 +20,8 @@ type checkpointFlags struct {
 	Numerics string `enum:"auto,f32,f32x3,bf16" default:"auto" help:"How products with the weights are computed: auto, f32, f32x3 or bf16."`
 }
 
-// checkpoint is a model with what belongs to it.
-type checkpoint struct {
+// loadedModel is a model with what belongs to it.
+type loadedModel struct {
 	dir   string
 	model *model.Model
 	tok   *tokenizer.Tokenizer // nil if the folder has none: only ids then
@@ -29,8 +29,8 @@ type checkpoint struct {
 }
 
 // load reads the checkpoint and makes sure that its parts belong together.
-func (f *checkpointFlags) load(env *environment) (*checkpoint, error) {
-	c := &checkpoint{dir: f.Model}
+func (f *checkpointFlags) load(env *environment) (*loadedModel, error) {
+	c := &loadedModel{dir: f.Model}
 	var err error
 	if c.tok, err = loadTokenizer(f.Model); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func loadTokenizer(dir string) (*tokenizer.Tokenizer, error) {
 }
 
 // needTokenizer is the error for text without a tokenizer.
-func (c *checkpoint) needTokenizer() error {
+func (c *loadedModel) needTokenizer() error {
 	if c.tok == nil {
 		return fmt.Errorf("%s has no %s; give ids", c.dir, tokenizer.FileName)
 	}
@@ -80,7 +80,7 @@ func (c *checkpoint) needTokenizer() error {
 }
 
 // stops is the ids that end a generation.
-func (c *checkpoint) stops() []int32 {
+func (c *loadedModel) stops() []int32 {
 	if c.tok != nil {
 		return c.tok.EOS()
 	}
@@ -88,7 +88,7 @@ func (c *checkpoint) stops() []int32 {
 }
 
 // vocab is the number of ids that may be sampled, 0 for all.
-func (c *checkpoint) vocab() int {
+func (c *loadedModel) vocab() int {
 	if c.tok != nil {
 		return c.tok.Size()
 	}
@@ -96,7 +96,7 @@ func (c *checkpoint) vocab() int {
 }
 
 // checkIDs refuses ids the model has no row for.
-func (c *checkpoint) checkIDs(ids []int32) error {
+func (c *loadedModel) checkIDs(ids []int32) error {
 	v := c.model.Config.Vocab
 	for i, id := range ids {
 		if id < 0 || int(id) >= v {
