@@ -13,6 +13,7 @@ import (
 
 type dataCmd struct {
 	Show  dataShowCmd  `cmd:"" help:"Show the tasks of a data file."`
+	Fetch dataFetchCmd `cmd:"" help:"Fetch a data set from the Hugging Face hub."`
 	Synth dataSynthCmd `cmd:"" help:"Write generated tasks as JSONL."`
 }
 

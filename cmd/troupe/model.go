@@ -15,7 +15,8 @@ import (
 )
 
 type modelCmd struct {
-	Info modelInfoCmd `cmd:"" help:"Show what is in a checkpoint's folder."`
+	Fetch modelFetchCmd `cmd:"" help:"Fetch a checkpoint from the Hugging Face hub."`
+	Info  modelInfoCmd  `cmd:"" help:"Show what is in a checkpoint's folder."`
 }
 
 type modelInfoCmd struct {
