@@ -25,7 +25,8 @@ type Runner interface {
 	Run(ctx context.Context, p sandbox.Python) (sandbox.Result, error)
 }
 
-// programName is the file name that programs see, and harness/assert.py knows.
+// programName is the file name that programs see. The guest puts it in /tmp,
+// by which harness/assert.py knows the program's functions from Python's.
 const programName = "prog.py"
 
 // request is the run of one test.

@@ -41,7 +41,7 @@ def trusted(name, f):
         return True
     if type(f) is types.FunctionType:
         file = f.__code__.co_filename
-        return file != 'prog.py' and (file[:1] != '<' or file[:7] == '<frozen')
+        return file[:5] != '/tmp/' and (file[:1] != '<' or file[:7] == '<frozen')
     return type(f) is SLOT and f.__name__ == name
 
 
