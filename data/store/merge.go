@@ -76,16 +76,15 @@ func mergeRun(ctx context.Context, tx *sql.Tx, r Run, done *Merged) error {
 	if err := sameRun(have, r); err != nil {
 		return err
 	}
-	more, err := compareRows(ctx, tx, r.ID)
+	ours, theirs, err := compareRows(ctx, tx, r.ID)
 	if err != nil {
 		return err
 	}
-	if !more && have.State == r.State {
+	if theirs <= ours {
 		done.Present = append(done.Present, r.ID)
-		return nil
-	}
-	if !more { // ours is the longer one: its state stands
-		done.Present = append(done.Present, r.ID)
+		if theirs == ours && finality[r.State] > finality[have.State] {
+			return setState(ctx, tx, r.ID, r.State)
+		}
 		return nil
 	}
 	done.Completed = append(done.Completed, r.ID)
@@ -122,9 +121,13 @@ func copyRun(ctx context.Context, tx *sql.Tx, id string) error {
 	return nil
 }
 
+// finality orders the states: of two equally long tellings of a run the one
+// that knows how it ended is the newer.
+var finality = map[string]int{Running: 0, Stopped: 1, Failed: 2, Done: 3}
+
 // compareRows compares a run in both logs over the iterations that both have
-// in full, and reports whether the other log goes further.
-func compareRows(ctx context.Context, tx *sql.Tx, id string) (more bool, err error) {
+// in full, and returns how far each goes.
+func compareRows(ctx context.Context, tx *sql.Tx, id string) (ours, theirs int, err error) {
 	last := func(schema string) (n int, err error) {
 		err = tx.QueryRowContext(ctx, `SELECT coalesce(max(iteration), -1) FROM (
 			SELECT max(iteration) AS iteration FROM `+schema+`.steps WHERE run = ?1
@@ -132,13 +135,11 @@ func compareRows(ctx context.Context, tx *sql.Tx, id string) (more bool, err err
 			UNION ALL SELECT max(iteration) FROM `+schema+`.episodes WHERE run = ?1)`, id).Scan(&n)
 		return n, err
 	}
-	ours, err := last("main")
-	if err != nil {
-		return false, err
+	if ours, err = last("main"); err != nil {
+		return 0, 0, err
 	}
-	theirs, err := last("other")
-	if err != nil {
-		return false, err
+	if theirs, err = last("other"); err != nil {
+		return 0, 0, err
 	}
 	both := min(ours, theirs)
 	for _, table := range perIteration {
@@ -147,7 +148,7 @@ func compareRows(ctx context.Context, tx *sql.Tx, id string) (more bool, err err
 		}
 		columns, err := comparedColumns(ctx, tx, table)
 		if err != nil {
-			return false, err
+			return 0, 0, err
 		}
 		for _, order := range [][2]string{{"main", "other"}, {"other", "main"}} {
 			q := fmt.Sprintf(`SELECT iteration FROM (SELECT %[1]s FROM %[3]s.%[2]s WHERE run = ?1 AND iteration <= ?2
@@ -157,13 +158,13 @@ func compareRows(ctx context.Context, tx *sql.Tx, id string) (more bool, err err
 			switch err := tx.QueryRowContext(ctx, q, id, both).Scan(&iteration); {
 			case errors.Is(err, sql.ErrNoRows):
 			case err != nil:
-				return false, err
+				return 0, 0, err
 			default:
-				return false, fmt.Errorf("%w: table %s, iteration %d", ErrConflict, table, iteration)
+				return 0, 0, fmt.Errorf("%w: table %s, iteration %d", ErrConflict, table, iteration)
 			}
 		}
 	}
-	return theirs > ours, nil
+	return ours, theirs, nil
 }
 
 func comparedColumns(ctx context.Context, tx *sql.Tx, table string) (string, error) {

@@ -109,7 +109,11 @@ func EngineVersion() string {
 // pragma: with any pragma given, the driver's default of a minute is off, and
 // the later ones may already meet a lock.
 func dsn(path, mode string, pragmas ...string) string {
-	q := "?mode=" + mode + "&_txlock=immediate"
+	lock := "immediate" // a writer that waits at its first write could find its snapshot outdated
+	if mode == "ro" {
+		lock = "deferred"
+	}
+	q := "?mode=" + mode + "&_txlock=" + lock
 	for _, p := range pragmas {
 		q += "&_pragma=" + p
 	}
