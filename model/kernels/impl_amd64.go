@@ -3,6 +3,8 @@
 package kernels
 
 import (
+	"sync"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -89,15 +91,83 @@ func tileW16(h, width int, t tile, a, b, c unsafe.Pointer) {
 }
 
 func tileChains(h, width int, t tile, a, b, c unsafe.Pointer) {
-	tileChainsGeneric(h, width, t, a, b, c)
+	switch active {
+	case avx512:
+		if width == 32 {
+			tileChainsAVX512x32(h, t.k, a, t.lda, b, t.ldb, c, t.ldc, t.acc, t.ahead, 32)
+			return
+		}
+		tileChainsAVX512x16(h, t.k, a, t.lda, b, t.ldb, c, t.ldc, t.acc, t.ahead, width)
+	case avx2:
+		if width == 16 {
+			tileChainsAVX2x16(h, t.k, a, t.lda, b, t.ldb, c, t.ldc, t.acc, t.ahead, 16)
+			return
+		}
+		for i := 0; i < h; i += 2 {
+			tileChainsAVX2x0(min(2, h-i), t.k, unsafe.Add(a, i*t.lda), t.lda, b, t.ldb, unsafe.Add(c, i*t.ldc), t.ldc, t.acc, t.ahead, width)
+		}
+	default:
+		tileChainsGeneric(h, width, t, a, b, c)
+	}
 }
 
-func tilePairs(h, width int, t tile, a, b, c unsafe.Pointer) { panic("kernels: no VDPBF16PS") }
+func tilePairs(h, width int, t tile, a, b, c unsafe.Pointer) {
+	if width == 32 {
+		tilePairsAVX512x32(h, t.k, a, t.lda, b, t.ldb, c, t.ldc, t.acc, t.ahead, 32)
+		return
+	}
+	tilePairsAVX512x16(h, t.k, a, t.lda, b, t.ldb, c, t.ldc, t.acc, t.ahead, width)
+}
 
-func hasDot() bool { return false }
+// hasDot tells whether VDPBF16PS can be used with the family in use.
+func hasDot() bool { return active == avx512 && cpu.X86.HasAVX512BF16 }
 
-func dotPairs() bool { return false }
+// dotIsFaster compares VDPBF16PS with multiply-adds once: on some processors it is
+// several times slower.
+var dotIsFaster = sync.OnceValue(func() bool {
+	const h, blocks = 6, 64
+	var a [h * blocks * quad]float32
+	var c [h * panel]float32
+	b := alignedU16(blocks * quad * panel)
+	t := tile{k: blocks, lda: 4 * blocks * quad, ldb: 1, ldc: 4 * panel}
+	run := func(f func(h, width int, t tile, a, b, c unsafe.Pointer)) time.Duration {
+		return shortest(200*time.Microsecond, func() {
+			f(h, panel, t, unsafe.Pointer(&a), unsafe.Pointer(&b[0]), unsafe.Pointer(&c))
+		})
+	}
+	return run(tilePairs) < run(tileChains)
+})
 
-func splitRow(dst, x []float32, parts int) { splitRowGeneric(dst, x, parts) }
+func dotPairs() bool { return !dotOff && hasDot() && dotIsFaster() }
 
-func pairRow(dst, x []float32, parts int) { pairRowGeneric(dst, x, parts) }
+//go:noescape
+func pairBlocksAVX512(dst, x unsafe.Pointer, blocks, parts int)
+
+//go:noescape
+func splitBlocksAVX512(dst, x unsafe.Pointer, blocks, parts int)
+
+func splitRow(dst, x []float32, parts int) {
+	if active != avx512 {
+		splitRowGeneric(dst, x, parts)
+		return
+	}
+	var last [quad]float32
+	if n := len(x) / quad; n > 0 {
+		splitBlocksAVX512(at(dst), at(x), n, parts)
+	}
+	if n := len(x) / quad * quad; n < len(x) {
+		copy(last[:], x[n:])
+		splitBlocksAVX512(at(dst[n*parts:]), unsafe.Pointer(&last), 1, parts)
+	}
+}
+
+func pairRow(dst, x []float32, parts int) {
+	var last [quad]float32
+	if n := len(x) / quad; n > 0 {
+		pairBlocksAVX512(at(dst), at(x), n, parts)
+	}
+	if n := len(x) / quad * quad; n < len(x) {
+		copy(last[:], x[n:])
+		pairBlocksAVX512(at(dst[n*parts/2:]), unsafe.Pointer(&last), 1, parts)
+	}
+}

@@ -109,6 +109,43 @@ func testSplit(t *testing.T, pool *Pool, kind Numerics, m, n, k int, hard bool) 
 	sameBits(t, "Row", row, w[(n-1)*k:])
 }
 
+// The conversions of left operands against their portable form, all tails and
+// special values.
+func TestConversionsOfLeftOperands(t *testing.T) {
+	eachDot(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(4, 2))
+		for n := 1; n < 100; n++ {
+			x := make([]float32, n)
+			for i := range x {
+				x[i] = math.Float32frombits(r.Uint32())
+				if r.IntN(4) == 0 {
+					x[i] = float32(r.NormFloat64())
+				}
+			}
+			for _, parts := range []int{1, 3} {
+				want, got := make([]float32, (n+31)/32*32*parts), make([]float32, (n+31)/32*32*parts)
+				splitRowGeneric(want, x, parts)
+				splitRow(got, x, parts)
+				equalOrNaN(t, "split", got, want)
+				if hasDot() {
+					pairRowGeneric(want[:len(want)/2], x, parts)
+					pairRow(got[:len(want)/2], x, parts)
+					equalOrNaN(t, "pairs", unpackPairs(got[:len(want)/2]), unpackPairs(want[:len(want)/2]))
+				}
+			}
+		}
+	})
+}
+
+// unpackPairs widens all words of a converted row.
+func unpackPairs(x []float32) (y []float32) {
+	for _, v := range x {
+		u := math.Float32bits(v)
+		y = append(y, FromBF16(uint16(u)), FromBF16(uint16(u>>16)))
+	}
+	return y
+}
+
 func equalOrNaN(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i := range want {

@@ -10,7 +10,7 @@ import (
 // read bandwidth) measured in turns with them: the figures of docs/performance.md.
 func BenchmarkShare(b *testing.B) {
 	p := Default()
-	for _, kind := range []string{"f32", "bf16"} {
+	for _, kind := range []string{"f32", "w16", "bf16", "f32x3"} {
 		for _, s := range [][2]int{{48, 48}, {128, 128}, {1024, 1024}, {3072, 1024}, {1024, 3072}, {32768, 1024}} {
 			for _, m := range []int{1, 8, 32, 64, 256} {
 				n, k := s[0], s[1]
@@ -22,8 +22,9 @@ func BenchmarkShare(b *testing.B) {
 
 func share(b *testing.B, p *Pool, kind string, m, n, k int) {
 	w := PackF32(make([]float32, n*k), n, k)
-	if kind == "bf16" {
-		w = PackBF16(make([]uint16, n*k), n, k)
+	if kind != "f32" { // w16 is kind F32 with a bfloat16 weight
+		num, _ := ParseNumerics(kind)
+		w = PackNumerics(make([]uint16, n*k), n, k, num)
 	}
 	x, y := ones(m*k), make([]float32, m*n)
 	workers := p.Workers()

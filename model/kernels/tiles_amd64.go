@@ -443,6 +443,150 @@ func tileW16AVX512x16(h int, k int, a unsafe.Pointer, lda int, b unsafe.Pointer,
 }
 
 //go:noescape
+func tileChainsAVX512x32h1(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tileChainsAVX512x32h2(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tileChainsAVX512x32h3(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tileChainsAVX512x32h4(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tileChainsAVX512x32h5(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tileChainsAVX512x32h6(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+// tileChainsAVX512x32 runs the kernel of height h.
+func tileChainsAVX512x32(h int, k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int) {
+	switch h {
+	case 1:
+		tileChainsAVX512x32h1(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 2:
+		tileChainsAVX512x32h2(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 3:
+		tileChainsAVX512x32h3(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 4:
+		tileChainsAVX512x32h4(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 5:
+		tileChainsAVX512x32h5(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 6:
+		tileChainsAVX512x32h6(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	}
+}
+
+//go:noescape
+func tileChainsAVX512x16h1(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tileChainsAVX512x16h2(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tileChainsAVX512x16h3(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tileChainsAVX512x16h4(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tileChainsAVX512x16h5(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tileChainsAVX512x16h6(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+// tileChainsAVX512x16 runs the kernel of height h.
+func tileChainsAVX512x16(h int, k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int) {
+	switch h {
+	case 1:
+		tileChainsAVX512x16h1(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 2:
+		tileChainsAVX512x16h2(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 3:
+		tileChainsAVX512x16h3(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 4:
+		tileChainsAVX512x16h4(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 5:
+		tileChainsAVX512x16h5(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 6:
+		tileChainsAVX512x16h6(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	}
+}
+
+//go:noescape
+func tilePairsAVX512x32h1(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tilePairsAVX512x32h2(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tilePairsAVX512x32h3(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tilePairsAVX512x32h4(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tilePairsAVX512x32h5(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tilePairsAVX512x32h6(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+// tilePairsAVX512x32 runs the kernel of height h.
+func tilePairsAVX512x32(h int, k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int) {
+	switch h {
+	case 1:
+		tilePairsAVX512x32h1(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 2:
+		tilePairsAVX512x32h2(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 3:
+		tilePairsAVX512x32h3(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 4:
+		tilePairsAVX512x32h4(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 5:
+		tilePairsAVX512x32h5(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 6:
+		tilePairsAVX512x32h6(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	}
+}
+
+//go:noescape
+func tilePairsAVX512x16h1(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tilePairsAVX512x16h2(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tilePairsAVX512x16h3(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tilePairsAVX512x16h4(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tilePairsAVX512x16h5(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tilePairsAVX512x16h6(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+// tilePairsAVX512x16 runs the kernel of height h.
+func tilePairsAVX512x16(h int, k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int) {
+	switch h {
+	case 1:
+		tilePairsAVX512x16h1(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 2:
+		tilePairsAVX512x16h2(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 3:
+		tilePairsAVX512x16h3(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 4:
+		tilePairsAVX512x16h4(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 5:
+		tilePairsAVX512x16h5(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 6:
+		tilePairsAVX512x16h6(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	}
+}
+
+//go:noescape
 func tileNNAVX2x16h1(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
 
 //go:noescape
@@ -625,5 +769,42 @@ func tileW16AVX2x0(h int, k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ld
 		tileW16AVX2x0h3(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
 	case 4:
 		tileW16AVX2x0h4(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	}
+}
+
+//go:noescape
+func tileChainsAVX2x16h1(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tileChainsAVX2x16h2(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tileChainsAVX2x16h3(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+// tileChainsAVX2x16 runs the kernel of height h.
+func tileChainsAVX2x16(h int, k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int) {
+	switch h {
+	case 1:
+		tileChainsAVX2x16h1(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 2:
+		tileChainsAVX2x16h2(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 3:
+		tileChainsAVX2x16h3(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	}
+}
+
+//go:noescape
+func tileChainsAVX2x0h1(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+//go:noescape
+func tileChainsAVX2x0h2(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+
+// tileChainsAVX2x0 runs the kernel of height h.
+func tileChainsAVX2x0(h int, k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int) {
+	switch h {
+	case 1:
+		tileChainsAVX2x0h1(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+	case 2:
+		tileChainsAVX2x0h2(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
 	}
 }

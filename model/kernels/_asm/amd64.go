@@ -99,18 +99,23 @@ func (k *kernel) loadFrom(m string, j int, reg string) {
 func (k *kernel) end() {
 	for i := range k.h {
 		for j := range k.v {
-			switch {
-			case !k.masked:
-				k.p("\tVMOVUPS %s, %d(C)", k.acc(i, j), j*k.size)
-			case k.r == "Z":
-				k.p("\tVMOVUPS %s, K1, %d(C)", k.acc(i, j), j*k.size)
-			default:
-				k.p("\tVMASKMOVPS %s, Y%d, %d(C)", k.acc(i, j), 14+j, j*k.size)
-			}
+			k.storeTo(i*k.v+j, j, "C")
 		}
 		k.p("\tADDQ LDC, C")
 	}
 	k.p("\tVZEROUPPER\n\tRET\n")
+}
+
+// storeTo stores a register as vector j of the row at base.
+func (k *kernel) storeTo(reg, j int, base string) {
+	switch {
+	case !k.masked:
+		k.p("\tVMOVUPS %s, %d(%s)", k.reg(reg), j*k.size, base)
+	case k.r == "Z":
+		k.p("\tVMOVUPS %s, K1, %d(%s)", k.reg(reg), j*k.size, base)
+	default:
+		k.p("\tVMASKMOVPS %s, Y%d, %d(%s)", k.reg(reg), 14+j, j*k.size, base)
+	}
 }
 
 // rowA is the address of element (i, k+u) of a row-major A.
@@ -263,7 +268,7 @@ func (k *kernel) write(name string) {
 
 func avx512File(f *file) {
 	f.p("%s\n%s", header, amd64Registers)
-	for _, fm := range forms {
+	for _, fm := range []form{nn, tn, w16} {
 		for v := 2; v >= 1; v-- {
 			for h := 1; h <= 14; h++ {
 				if fm == w16 && h > 12 {
@@ -279,7 +284,7 @@ func avx512File(f *file) {
 func avx2File(f *file) {
 	f.p("%s\n%s", header, amd64Registers)
 	f.maskTable("masks")
-	for _, fm := range forms {
+	for _, fm := range []form{nn, tn, w16} {
 		for h := 1; h <= 6; h++ {
 			k := kernel{file: f, form: fm, h: h, v: 2, size: 32, r: "Y", free: 2 * h}
 			k.write(name("AVX2", fm, 16, h))

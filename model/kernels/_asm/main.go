@@ -48,6 +48,8 @@ func main() {
 	for name, write := range map[string]func(*file){
 		"tiles_avx512_amd64.s": avx512File,
 		"tiles_avx2_amd64.s":   avx2File,
+		"split_amd64.s":        splitFile,
+		"convert_amd64.s":      convertFile,
 		"tiles_amd64.go":       amd64Stubs,
 		"rows_avx512_amd64.s":  rowsFile("Z", 64),
 		"rows_avx2_amd64.s":    rowsFile("Y", 32),
@@ -79,7 +81,7 @@ const (
 	w16 form = "W16" // A row-major, B pairs of bfloat16
 )
 
-var forms = []form{nn, tn, w16}
+var forms = []form{nn, tn, w16, chains, pairs}
 
 // signature of every tile kernel; the last argument is the number of valid columns
 // in the kernels that store part of a tile.
@@ -93,13 +95,23 @@ func name(isa string, f form, width, h int) string {
 func amd64Stubs(f *file) {
 	f.p("%s\npackage kernels\n\nimport \"unsafe\"\n", header)
 	stubs(f, "AVX512", func(fm form, width int) int {
-		if fm == w16 {
+		switch fm {
+		case w16:
 			return 12
+		case chains, pairs:
+			return 6
 		}
 		return 14
 	}, 32, 16)
 	stubs(f, "AVX2", func(fm form, width int) int {
-		if width == 0 {
+		switch {
+		case fm == pairs:
+			return 0
+		case fm == chains && width == 0:
+			return 2
+		case fm == chains:
+			return 3
+		case width == 0:
 			return 4
 		}
 		return 6
@@ -113,6 +125,9 @@ func stubs(f *file, isa string, heights func(form, int) int, widths ...int) {
 		for _, w := range widths {
 			for h := 1; h <= heights(fm, w); h++ {
 				f.p("//go:noescape\nfunc %s(%s)\n", name(isa, fm, w, h), signature)
+			}
+			if heights(fm, w) == 0 {
+				continue
 			}
 			f.p("// tile%s%sx%d runs the kernel of height h.", fm, isa, w)
 			f.p("func tile%s%sx%d(h int, %s) {\nswitch h {", fm, isa, w, signature)

@@ -1,0 +1,174 @@
+package main
+
+import "fmt"
+
+const (
+	chains form = "Chains" // A floats that are bfloat16 values, even and odd k apart, B blocks
+	pairs  form = "Pairs"  // A and B pairs of bfloat16 for VDPBF16PS
+)
+
+// split writes a kernel of the TDPBF16PS kinds. k counts blocks of 32 summed values
+// and ldb is the number of parts of A. Accumulators: even sums, then odd sums; the
+// tile itself stays in memory between blocks. Denormals are zeros (MXCSR).
+func (k *kernel) split(name string) {
+	n := k.h * k.v
+	k.p("// func %s(%s)", name, signature)
+	k.p("TEXT ·%s(SB), NOSPLIT, $8-80", name)
+	k.p("\tSTMXCSR 0(SP)\n\tMOVL $0x9fc0, 4(SP)\n\tLDMXCSR 4(SP)")
+	for _, a := range [][2]string{{"k+0", "K"}, {"a+8", "A0"}, {"lda+16", "LDA"}, {"b+24", "B"}, {"ldb+32", "PARTS"},
+		{"c+40", "C"}, {"ldc+48", "LDC"}, {"ahead+64", "AHEAD"}} {
+		k.p("\tMOVQ %s(FP), %s", a[0], a[1])
+	}
+	k.mask()
+	if k.form == chains {
+		k.p("\tMOVL $0xffff0000, AX\n\tVMOVD AX, X%d\n\tVPBROADCASTD X%[1]d, %s", k.highs(), k.reg(k.highs()))
+	}
+	if k.h > 3 {
+		k.p("\tLEAQ (A0)(LDA*2), A3\n\tADDQ LDA, A3")
+	}
+	k.p("\tMOVQ acc+56(FP), AX\n\tTESTQ AX, AX\n\tJNZ block0\n\t%s %[2]s, %[2]s, %[2]s\n\tMOVQ C, AX", k.xor(), k.reg(0))
+	for range k.h {
+		for j := range k.v {
+			k.storeTo(0, j, "AX")
+		}
+		k.p("\tADDQ LDC, AX")
+	}
+	k.p("block0: // fetch the outputs of the tile below")
+	k.p("\tMOVQ C, AX")
+	for range k.h {
+		k.p("\tADDQ LDC, AX")
+	}
+	for range k.h {
+		k.p("\tPREFETCHT0 (AX)\n\tPREFETCHT0 64(AX)\n\tADDQ LDC, AX")
+	}
+	k.p("\tPCALIGN $32\nblock: // 32 values of k\n\tMOVQ PARTS, PART")
+	k.p("part: // one part of A")
+	for i := range 2 * n {
+		k.p("\t%s %[2]s, %[2]s, %[2]s", k.xor(), k.reg(i))
+	}
+	for d := range 8 {
+		if d < 8 && d&1 == 0 {
+			k.p("\tPREFETCHT1 (AHEAD)\n\tADDQ $64, AHEAD")
+		}
+		k.dwords(d)
+	}
+	k.fold(n)
+	step := 128
+	if k.form == pairs {
+		step = 64
+	}
+	k.p("\tADDQ $%d, A0", step)
+	if k.h > 3 {
+		k.p("\tADDQ $%d, A3", step)
+	}
+	k.p("\tDECQ PART\n\tJNZ part\n\tADDQ $2048, B\n\tDECQ K\n\tJNZ block\n\tVZEROUPPER\n\tLDMXCSR 0(SP)\n\tRET\n")
+}
+
+func (k *kernel) highs() int { return 2*k.h*k.v + k.v + 1 } // register of the high-half mask
+
+// dwords adds dword d of both chains.
+func (k *kernel) dwords(d int) {
+	n := k.h * k.v
+	b := 2 * n
+	br := b + k.v
+	for odd := range 2 {
+		at := func(j int) string { return fmt.Sprintf("%d(B)", (d+8*odd)*128+j*k.size) }
+		if k.form == pairs {
+			for j := range k.v {
+				k.loadWhole(at(j), k.reg(b+j))
+			}
+			for i := range k.h {
+				k.p("\tVPBROADCASTD %s, %s", k.rowA(i, d+8*odd), k.reg(br+i&1))
+				for j := range k.v {
+					k.dot(b+j, br+i&1, odd*n+i*k.v+j)
+				}
+			}
+			continue
+		}
+		for half := range 2 {
+			for j := range k.v {
+				k.half(at(j), half, k.reg(b+j))
+			}
+			for i := range k.h {
+				k.broadcast(k.rowA(i, 2*(d+8*odd)+half), k.reg(br))
+				for j := range k.v {
+					k.fma(k.reg(b+j), k.reg(br), k.reg(odd*n+i*k.v+j))
+				}
+			}
+		}
+	}
+}
+
+func (k *kernel) loadWhole(m, reg string) { k.p("\tVMOVUPS %s, %s", m, reg) }
+
+// half widens the high half (first) or the low half of the dwords at m.
+func (k *kernel) half(m string, low int, reg string) {
+	z := k.r == "Z"
+	switch {
+	case low == 0 && z:
+		k.p("\tVPANDD %s, %s, %s", m, k.reg(k.highs()), reg)
+	case low == 0:
+		k.p("\tVPAND %s, %s, %s", m, k.reg(k.highs()), reg)
+	case z:
+		k.p("\tVPSLLD $16, %s, %s", m, reg)
+	default:
+		k.p("\tVMOVDQU %s, %s\n\tVPSLLD $16, %[2]s, %[2]s", m, reg)
+	}
+}
+
+// dot writes VDPBF16PS acc += a·b, which the assembler does not know.
+func (k *kernel) dot(b, a, acc int) {
+	bit := func(v, n int) int { return ^(v >> n) & 1 }
+	code := []int{0x62, bit(acc, 3)<<7 | bit(b, 4)<<6 | bit(b, 3)<<5 | bit(acc, 4)<<4 | 2,
+		(^a&15)<<3 | 4 | 2, 0x40 | bit(a, 4)<<3, 0x52, 0xc0 | acc&7<<3 | b&7}
+	k.p("\t%s // VDPBF16PS Z%d, Z%d, Z%d", encoded(code), b, a, acc)
+}
+
+func encoded(code []int) string {
+	s := ""
+	for i, c := range code {
+		if i > 0 {
+			s += "; "
+		}
+		s += fmt.Sprintf("BYTE $%#02x", c)
+	}
+	return s
+}
+
+// fold adds e + o to the tile.
+func (k *kernel) fold(n int) {
+	for i := range n {
+		k.p("\tVADDPS %s, %s, %[2]s", k.reg(n+i), k.reg(i))
+	}
+	k.p("\tMOVQ C, AX")
+	t := k.reg(n)
+	for i := range k.h {
+		for j := range k.v {
+			k.loadFrom(fmt.Sprintf("%d(AX)", j*k.size), j, t)
+			k.p("\tVADDPS %s, %s, %s", k.acc(i, j), t, k.acc(i, j))
+			k.storeTo(i*k.v+j, j, "AX")
+		}
+		k.p("\tADDQ LDC, AX")
+	}
+}
+
+func splitFile(f *file) {
+	f.p("%s\n%s#define PART R10 // parts left\n#define PARTS R13\n", header, amd64Registers)
+	for _, fm := range []form{chains, pairs} {
+		for v := 2; v >= 1; v-- {
+			for h := 1; h <= 6; h++ {
+				k := kernel{file: f, form: fm, h: h, v: v, size: 64, r: "Z", masked: v == 1}
+				k.split(name("AVX512", fm, 16*v, h))
+			}
+		}
+	}
+	f.maskTable("masks")
+	for h := 1; h <= 3; h++ {
+		k := kernel{file: f, form: chains, h: h, v: 2, size: 32, r: "Y"}
+		k.split(name("AVX2", chains, 16, h))
+	}
+	for h := 1; h <= 2; h++ {
+		k := kernel{file: f, form: chains, h: h, v: 2, size: 32, r: "Y", masked: true}
+		k.split(name("AVX2", chains, 0, h))
+	}
+}
