@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 )
 
 // maxRecord is the longest line of a JSONL input.
@@ -49,12 +50,18 @@ func eachRecord[T any](env *environment, path string, f func(place string, r T) 
 			return inputf("%s: %w", place, err)
 		}
 		if err := f(place, rec); err != nil {
-			if errors.Is(err, env.Ctx.Err()) {
+			if env.Ctx.Err() != nil || ofSystem(err) {
 				return err
 			}
 			return inputf("%s: %w", place, err)
 		}
 	}
+}
+
+// ofSystem tells errors of reading and writing files from errors of a record.
+func ofSystem(err error) bool {
+	var errno syscall.Errno
+	return errors.As(err, &errno) || errors.Is(err, io.ErrClosedPipe)
 }
 
 // readLine is one line without its end, io.EOF after the last.
