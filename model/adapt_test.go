@@ -35,8 +35,15 @@ func (g *golden) adapters() []string {
 
 func TestGoldenAdapters(t *testing.T) {
 	eachGolden(t, func(t *testing.T, g *golden) {
-		for _, name := range g.adapters() {
-			m := g.load(t, false)
+		for i, name := range append(g.adapters(), g.adapters()...) {
+			kind := NumericsF32
+			if i >= len(g.adapters()) {
+				kind = NumericsF32x3
+			}
+			m, err := Load(g.dir, LoadOptions{Numerics: kind})
+			if err != nil {
+				t.Fatal(err)
+			}
 			a := g.adapter(t, m, name)
 			key := "lora/" + name + "/"
 			for _, s := range []string{"s7", "s33"} {

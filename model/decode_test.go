@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -87,6 +88,25 @@ func TestSamplerAndScorerAgreeBitForBit(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestSamplerAndScorerAgreeInEveryKindOfNumerics(t *testing.T) {
+	for _, kind := range []string{NumericsF32, NumericsF32x3, NumericsBF16} {
+		m, err := Load(filepath.Join(goldenDir(), "qwen3-tied"), LoadOptions{Numerics: kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Numerics() != kind {
+			t.Errorf("loaded as %s, not %s", m.Numerics(), kind)
+		}
+		rng := rand.New(rand.NewPCG(1, 7))
+		for b := range 5 {
+			checkAgreement(t, m, m.NewDecoder(DecoderOptions{Slots: 7}), randomRequests(rng, m.Config.Vocab), b)
+		}
+	}
+	if _, err := Load(filepath.Join(goldenDir(), "qwen3-tied"), LoadOptions{Numerics: NumericsBF16, Trainable: true}); err == nil {
+		t.Error("all parameters in bf16 were accepted")
 	}
 }
 

@@ -13,16 +13,19 @@ import (
 	"troupe/model/safetensors"
 )
 
-// Kinds of numerics for products with frozen weights.
+// Kinds of numerics for products with frozen bfloat16 weights; kernels.Numerics
+// defines them.
 const (
-	// NumericsF32 widens the weights in registers and sums in float32.
-	NumericsF32 = "f32"
+	NumericsF32   = "f32"
+	NumericsF32x3 = "f32x3"
+	NumericsBF16  = "bf16"
 )
 
 // LoadOptions says how a checkpoint is held in memory.
 type LoadOptions struct {
 	// Numerics is the kind of products with frozen weights; "" and "auto" mean
-	// NumericsF32.
+	// NumericsF32. Weights that are trained, and weights that the file has in
+	// another type than bfloat16, are float32 in every kind.
 	Numerics string
 	// Trainable makes every parameter float32 and trainable. Otherwise the
 	// weights stay bfloat16 where the file has them so, and only adapters learn.
@@ -37,8 +40,15 @@ type LoadOptions struct {
 
 // Load reads the checkpoint in dir: config.json and its safetensors.
 func Load(dir string, opt LoadOptions) (*Model, error) {
-	if !slices.Contains([]string{"", "auto", NumericsF32}, opt.Numerics) {
-		return nil, fmt.Errorf("numerics %q: only %s is available", opt.Numerics, NumericsF32)
+	kind := kernels.F32
+	if opt.Numerics != "" && opt.Numerics != "auto" {
+		var err error
+		if kind, err = kernels.ParseNumerics(opt.Numerics); err != nil {
+			return nil, err
+		}
+		if opt.Trainable && kind != kernels.F32 {
+			return nil, fmt.Errorf("numerics %q is for frozen weights: all parameters are trained in %s", opt.Numerics, NumericsF32)
+		}
 	}
 	cfg, err := ReadConfig(dir)
 	if err != nil {
@@ -49,7 +59,7 @@ func Load(dir string, opt LoadOptions) (*Model, error) {
 		return nil, err
 	}
 	defer ck.Close()
-	m := &Model{Config: cfg, pool: opt.Pool, budget: opt.ActivationBytes}
+	m := &Model{Config: cfg, numerics: kind, pool: opt.Pool, budget: opt.ActivationBytes}
 	if m.pool == nil {
 		m.pool = kernels.Default()
 	}
@@ -168,7 +178,7 @@ func (m *Model) loadFrozen(s *source) error {
 	for range m.pool.Workers() {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(errs); i = int(next.Add(1)) - 1 {
-				r := &frozen{source: s, l: l, at: at}
+				r := &frozen{source: s, l: l, at: at, kind: m.numerics}
 				if i == 0 { // the largest first
 					m.readOuter(r)
 				} else {
@@ -210,9 +220,10 @@ func (m *Model) readLayer(r *frozen, i int) {
 // error.
 type frozen struct {
 	*source
-	l   *layout
-	at  map[int]int
-	err error
+	l    *layout
+	at   map[int]int
+	kind kernels.Numerics
+	err  error
 }
 
 // run lists the tensors that fill n values from a place on.
@@ -267,7 +278,7 @@ func (r *frozen) matrix(at, n, k int) *kernels.Matrix {
 		return nil
 	}
 	if h != nil {
-		return kernels.PackBF16(h, n, k)
+		return kernels.PackNumerics(h, n, k, r.kind)
 	}
 	return kernels.PackF32(f, n, k)
 }

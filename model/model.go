@@ -14,16 +14,17 @@ type Model struct {
 	// Warnings tells what was odd about the files the model came from.
 	Warnings []string
 
-	pool   *kernels.Pool
-	budget int64 // bytes for activations; 0 means defaultActivations
-	large  bool  // treat as large whatever the size: for tests
-	layout *layout
-	flat   []float32 // all parameters end to end; nil for a frozen model
-	layers []layer
-	norm   []float32
-	head   *kernels.Matrix
-	embed  table
-	rope   ropeTable
+	numerics kernels.Numerics
+	pool     *kernels.Pool
+	budget   int64 // bytes for activations; 0 means defaultActivations
+	large    bool  // treat as large whatever the size: for tests
+	layout   *layout
+	flat     []float32 // all parameters end to end; nil for a frozen model
+	layers   []layer
+	norm     []float32
+	head     *kernels.Matrix
+	embed    table
+	rope     ropeTable
 
 	training sync.Mutex // held by Backward, which uses grads
 	mu       sync.Mutex
@@ -85,6 +86,9 @@ func (m *Model) bind() {
 	m.embed = table{f32: part(l.embed, c.Vocab*c.Hidden)}
 }
 
+// Numerics names the kind of products with the weights, for the record.
+func (m *Model) Numerics() string { return m.numerics.String() }
+
 // Trainable tells whether the model has parameters of its own to train.
 func (m *Model) Trainable() bool { return m.flat != nil }
 
@@ -116,7 +120,7 @@ func (m *Model) Refresh() {
 // Clone copies a trainable model: parameters of its own, shared by nobody. A
 // frozen model shares its weights with the clone.
 func (m *Model) Clone() *Model {
-	out := &Model{Config: m.Config, Warnings: m.Warnings, pool: m.pool, budget: m.budget, layout: m.layout}
+	out := &Model{Config: m.Config, numerics: m.numerics, Warnings: m.Warnings, pool: m.pool, budget: m.budget, layout: m.layout}
 	if m.flat == nil {
 		out.layers, out.norm, out.head, out.embed = m.layers, m.norm, m.head, m.embed
 		return out
