@@ -41,7 +41,7 @@ type DecoderOptions struct {
 	// means 128 for small models and 32 for large ones, which use one worker's
 	// slots and all workers' arithmetic.
 	Slots int
-	// KVBytes bounds the memory of keys and values; 0 means 2 GiB. Requests wait
+	// KVBytes bounds the memory of keys and values; 0 means 4 GiB. Requests wait
 	// for room; a single one that needs more than all of it runs alone.
 	KVBytes int64
 	// Vocab is the number of ids that may be sampled, where the model's
@@ -66,7 +66,7 @@ func (m *Model) NewDecoder(opt DecoderOptions) *Decoder {
 		}
 	}
 	if opt.KVBytes <= 0 {
-		opt.KVBytes = 2 << 30
+		opt.KVBytes = 4 << 30
 	}
 	if opt.Vocab <= 0 || opt.Vocab > m.Config.Vocab {
 		opt.Vocab = m.Config.Vocab
