@@ -1,58 +1,119 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
+	"runtime"
 	"strings"
 
 	"troupe/data/store"
 	"troupe/internal/api"
 	"troupe/internal/atomicfile"
+	"troupe/sandbox"
+	"troupe/verifier"
 )
 
 type serveCmd struct {
-	DB        string   `name:"db" default:"runs.db" placeholder:"FILE" help:"Run database to show."`
-	Listen    string   `default:"127.0.0.1:7411" placeholder:"HOST:PORT" help:"Address to listen on. One that other machines can reach needs --token-file."`
-	TokenFile string   `placeholder:"FILE" help:"File with the token that callers must send. Without it a random one is made beside the database."`
-	Name      []string `placeholder:"HOST" help:"Host name under which clients may call, besides localhost; repeatable."`
+	DB        string `name:"db" default:"runs.db" placeholder:"FILE" help:"Run database to show."`
+	Listen    string `default:"127.0.0.1:7411" placeholder:"HOST:PORT" help:"Address to listen on. One that other machines can reach needs --token-file."`
+	TokenFile string `placeholder:"FILE" help:"File with the token that callers must send. Without it a random one is made beside the database."`
+	Workers   int    `placeholder:"N" help:"Sandbox workers for verification (default: one per CPU)."`
+	NoVerify  bool   `name:"no-verify" help:"Only show runs; start no sandbox."`
+	DropIn    bool   `name:"drop-in" help:"Let callers on this machine use the SandboxFusion and Piston routes without the token, as verl's and open-r1's clients do."`
+	guestFlags
+	Name []string `placeholder:"HOST" help:"Host name under which clients may call, besides localhost; repeatable."`
 }
 
 // Help is the long text of `troupe serve --help`.
 func (serveCmd) Help() string {
-	return `Read-only JSON for dashboards and scripts:
+	return `A dashboard at / and read-only JSON:
   GET /api/runs                  all runs
   GET /api/runs/ID               one run with its evaluations
   GET /api/runs/ID/metrics       its metrics, by iteration and role
-  GET /healthz                   is it up`
+  GET /healthz                   is it up
+
+Verification for trainers (Authorization: Bearer TOKEN; the records of troupe verify, one or an array):
+  POST /v1/verify/code
+  POST /v1/verify/math
+and, with the token or --drop-in, the routes of other reward servers:
+  POST /run_code                 SandboxFusion, as verl calls it
+  POST /api/v2/execute           Piston, as open-r1 calls it`
 }
 
 // Run serves until a signal.
 func (c *serveCmd) Run(env *environment) error {
-	db, err := store.OpenReadOnly(c.DB)
-	if err != nil {
-		return inputf("%w", err)
-	}
-	defer db.Close()
-	token, err := c.token()
-	if err != nil {
+	opt := api.Options{Addr: c.Listen, Names: c.Name, OpenDropIn: c.DropIn, Log: slog.New(slog.NewTextHandler(env.Stderr, nil))}
+	if err := c.openRuns(&opt); err != nil {
 		return err
 	}
-	s, err := api.Listen(api.Options{
-		Addr: c.Listen, Token: token, Names: c.Name, DB: db,
-		Log: slog.New(slog.NewTextHandler(env.Stderr, nil)),
-	})
+	if opt.DB != nil {
+		defer opt.DB.Close()
+	}
+	var err error
+	if opt.Token, err = c.token(); err != nil {
+		return err
+	}
+	if !c.NoVerify {
+		pool, err := c.openVerifiers(env, &opt)
+		if err != nil {
+			return err
+		}
+		defer pool.Close()
+	}
+	s, err := api.Listen(opt)
 	if errors.Is(err, api.ErrOpenBind) {
 		return usagef("%w", err)
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Stderr, "serving %s on http://%s (Ctrl-C stops)\n", c.DB, s.Addr())
+	fmt.Fprintf(env.Stderr, "serving on http://%s (Ctrl-C stops)\n", s.Addr())
 	return s.Serve(env.Ctx)
+}
+
+// openRuns opens the database. A verifier needs none: where the default file is
+// missing, there are simply no runs to show.
+func (c *serveCmd) openRuns(opt *api.Options) error {
+	if _, err := os.Stat(c.DB); errors.Is(err, fs.ErrNotExist) && !c.NoVerify {
+		return nil
+	}
+	db, err := store.OpenReadOnly(c.DB)
+	if err != nil {
+		return inputf("%w", err)
+	}
+	opt.DB = db
+	return nil
+}
+
+// openVerifiers starts the sandbox and makes the judges of the command line
+// answer over HTTP too.
+func (c *serveCmd) openVerifiers(env *environment, opt *api.Options) (*sandbox.Pool, error) {
+	opt.Workers = c.Workers
+	if opt.Workers <= 0 {
+		opt.Workers = runtime.GOMAXPROCS(0)
+	}
+	pool, err := openSandbox(env, c.guestFlags, opt.Workers)
+	if err != nil {
+		return nil, err
+	}
+	opt.Pool = pool
+	code := &verifyCodeCmd{Profile: "strict", limitFlags: limitFlags{TimeS: sandbox.DefaultTimeS, MemoryMB: sandbox.DefaultMemoryMB, OutputKB: sandbox.DefaultOutputKB}}
+	programs := &codeJudge{cmd: code, pool: pool, judge: verifier.New(verifier.Options{Pool: pool, Code: code.options()})}
+	answers := &mathJudge{cmd: &verifyMathCmd{Mode: "math"}}
+	record := func(judge func(int, []byte) (judgement, error)) api.Record {
+		return func(_ context.Context, n int, raw json.RawMessage) (any, error) {
+			j, err := judge(n, raw)
+			return j.out, err
+		}
+	}
+	opt.VerifyCode, opt.VerifyMath = record(programs.line), record(answers.line)
+	return pool, nil
 }
 
 // token is what --token-file holds. Without the flag it is a random one, kept

@@ -31,7 +31,8 @@ const (
 	writeAll       = 30 * time.Second
 	idle           = 60 * time.Second
 	drain          = 10 * time.Second
-	dropInWait     = 2 * time.Minute // how long a drop-in request may wait for its turn
+	verifyWait     = 10 * time.Minute // a batch's time
+	dropInWait     = 2 * time.Minute  // how long a drop-in request may wait for its turn
 )
 
 // Options configure a server.
@@ -41,6 +42,9 @@ type Options struct {
 	Names []string      // host names, besides loopback, under which clients may call
 	DB    *store.DB     // runs to show; opened read-only
 	Pool  *sandbox.Pool // runs programs; nil leaves the routes that run code out
+	// VerifyCode and VerifyMath judge records; nil leaves their routes out.
+	VerifyCode, VerifyMath Record
+	Workers                int // records of one batch judged at once
 	// OpenDropIn lets loopback callers use the drop-in routes without a token.
 	OpenDropIn bool
 	Log        *slog.Logger
@@ -131,10 +135,24 @@ func (s *Server) routes() http.Handler {
 		s.statusRoutes(r)
 	})
 	s.dashboardRoutes(r)
+	s.verifyRoutes(r)
 	if s.opt.Pool != nil {
 		s.dropIn(r)
 	}
 	return r
+}
+
+// verifyRoutes judge answers for trainers that send the token.
+func (s *Server) verifyRoutes(r chi.Router) {
+	r.Group(func(r chi.Router) {
+		r.Use(s.guard.withToken, s.queued)
+		if s.opt.VerifyCode != nil {
+			r.Post("/v1/verify/code", patient(verifyWait, s.verify(s.opt.VerifyCode)))
+		}
+		if s.opt.VerifyMath != nil {
+			r.Post("/v1/verify/math", patient(verifyWait, s.verify(s.opt.VerifyMath)))
+		}
+	})
 }
 
 // dropIn adds the routes of other reward servers. Their clients can't send a

@@ -113,7 +113,7 @@ func TestWhoMayCall(t *testing.T) {
 		}
 		return request{method: "POST", path: "/healthz", body: body, header: h}
 	}
-	for _, c := range []row{
+	rows = append(rows, []row{
 		{local, post("", "", "application/json", "{}"), 405},
 		{local, post("", "", "application/json; charset=utf-8", "{}"), 405},
 		{local, post("same-origin", "http://localhost:PORT", "application/json", "{}"), 405},
@@ -134,9 +134,7 @@ func TestWhoMayCall(t *testing.T) {
 		{local, request{path: "/nothing"}, 404},
 		{local, request{path: "/../etc/passwd"}, 404},
 		{local, request{path: "/api/../healthz"}, 200},
-	} {
-		rows = append(rows, c)
-	}
+	}...)
 	for auth, want := range map[string]int{
 		"Bearer " + token: 200, "bearer " + token: 200, "": 401, "Bearer": 401, "Bearer ": 401, "Bearer wrong": 401,
 		"Bearer " + token + "x": 401, "Basic " + token: 401, token: 401, "Bearer " + token[1:]: 401,

@@ -54,7 +54,7 @@ func (g *guard) check(next http.Handler) http.Handler {
 		case hasBody(r) && !isJSON(r):
 			fail(w, http.StatusUnsupportedMediaType, "the body must be application/json")
 		default:
-			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			r.Body = http.MaxBytesReader(w, r.Body, bodyLimit(r.URL.Path))
 			next.ServeHTTP(w, r)
 		}
 	})
@@ -116,6 +116,14 @@ func isLoopback(host string) bool {
 	}
 	a, err := netip.ParseAddr(host)
 	return err == nil && a.Zone() == "" && a.IsLoopback() && !a.Is4In6()
+}
+
+// bodyLimit is larger for batches of records, which carry their tests.
+func bodyLimit(path string) int64 {
+	if strings.HasPrefix(path, "/v1/verify/") {
+		return maxBatchBody
+	}
+	return maxBody
 }
 
 // isAsset knows the dashboard's own files, which hold no data.

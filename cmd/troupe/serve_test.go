@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// served runs `troupe serve` on a free port until the test ends and returns its
+// address and token.
+func served(t *testing.T) (url, token string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	cache := os.Getenv("TROUPE_CACHE")
+	if cache == "" {
+		if cache, err = cacheDir(""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	c := &serveCmd{DB: filepath.Join(dir, "runs.db"), Listen: addr, Workers: 1}
+	done := make(chan error, 1)
+	go func() {
+		done <- c.Run(&environment{Ctx: ctx, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Cache: cache})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	for range 600 {
+		if r, err := http.Get("http://" + addr + "/healthz"); err == nil {
+			r.Body.Close()
+			b, err := os.ReadFile(c.DB + ".token")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if st, _ := os.Stat(c.DB + ".token"); st.Mode().Perm() != 0o600 {
+				t.Errorf("the token file's mode is %v", st.Mode())
+			}
+			return "http://" + addr, strings.TrimSpace(string(b))
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatal("the server did not come up")
+	return "", ""
+}
+
+// TestVerifyOverHTTPGivesTheRecordsOfTheCommand sends the same records to the
+// command and to the server.
+func TestVerifyOverHTTPGivesTheRecordsOfTheCommand(t *testing.T) {
+	if os.Getenv("TROUPE_OFFLINE") != "" {
+		t.Skip("TROUPE_OFFLINE is set")
+	}
+	url, token := served(t)
+	cases := map[string][]string{
+		"code": {
+			`{"id":"a","program":"print(int(input())*2)","tests":[{"input":"21","output":"42"}]}`,
+			`{"id":"b","program":"print(1)","tests":[{"input":"","output":"2"}]}`,
+			`{"id":"c","answer":"no program here","tests":[{"input":"","output":"2"}]}`,
+			`{"id":"d","program":"while True: pass","tests":[{"input":"","output":"2"}],"limits":{"time_s":0.05}}`,
+			`{"id":"e","program":"print(1)","tests":[]}`,
+		},
+		"math": {
+			`{"id":"a","gold":"1/2","answer":"\\boxed{0.5}"}`,
+			`{"id":"b","gold":"7","answer":"Answer: 8"}`,
+			`{"id":"c","answer":"Answer: 8"}`,
+		},
+	}
+	for kind, records := range cases {
+		var out bytes.Buffer
+		args := []string{"verify", kind, "--in", "-"}
+		if code := run(args, strings.NewReader(strings.Join(records, "\n")+"\n"), &out, io.Discard); code != exitInput {
+			t.Errorf("%v exited with %d", args, code)
+		}
+		var want []json.RawMessage
+		for line := range strings.Lines(out.String()) {
+			want = append(want, json.RawMessage(strings.TrimSpace(line)))
+		}
+		status, body := send(t, url+"/v1/verify/"+kind, token, "["+strings.Join(records, ",")+"]")
+		var got []json.RawMessage
+		if err := json.Unmarshal(body, &got); err != nil || status != 200 || len(got) != len(want) {
+			t.Fatalf("%s: status %d, %v, %d records for %d: %s", kind, status, err, len(got), len(want), body)
+		}
+		for i := range want {
+			if canonical(t, got[i]) != canonical(t, want[i]) {
+				t.Errorf("%s record %d: over HTTP %s, by the command %s", kind, i, got[i], want[i])
+			}
+		}
+		status, body = send(t, url+"/v1/verify/"+kind, token, records[0])
+		if status != 200 || canonical(t, body) != canonical(t, want[0]) {
+			t.Errorf("%s alone: status %d: %s", kind, status, body)
+		}
+		if status, _ := send(t, url+"/v1/verify/"+kind, "", records[0]); status != 401 {
+			t.Errorf("%s without a token: status %d", kind, status)
+		}
+		if status, _ := send(t, url+"/v1/verify/"+kind, token, "[1, 2"); status != 400 {
+			t.Errorf("%s with half a body: status %d", kind, status)
+		}
+	}
+}
+
+func canonical(t *testing.T, raw []byte) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatalf("%v: %s", err, raw)
+	}
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+func send(t *testing.T, url, token, body string) (int, []byte) {
+	t.Helper()
+	r, err := http.NewRequest("POST", url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, b
+}
