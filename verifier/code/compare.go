@@ -140,16 +140,13 @@ func (c Comparison) anyOrder(got, want []string) (string, bool) {
 			rest = append(rest, k)
 		}
 	}
-	if c.FloatTol > 0 && len(odd) <= maxPairs && matchAll(len(odd), func(i, j int) bool {
+	if c.FloatTol > 0 && matchAll(len(odd), func(i, j int) bool {
 		return c.line(odd[i], rest[j])
 	}) {
 		return "", true
 	}
 	return fmt.Sprintf("no expected line matches %s", quote(odd[0])), false
 }
-
-// maxPairs bounds the work of matching lines pair by pair.
-const maxPairs = 2000
 
 // normalLine is equal for two lines when line says they are, without tolerance.
 func (c Comparison) normalLine(s string) string {
@@ -170,37 +167,6 @@ func (c Comparison) normalLine(s string) string {
 		return s
 	}
 	return strings.Join(words, " ")
-}
-
-// matchAll reports whether n things can be paired with n others, each pair
-// allowed by ok (augmenting paths).
-func matchAll(n int, ok func(i, j int) bool) bool {
-	owner := make([]int, n)
-	for j := range owner {
-		owner[j] = -1
-	}
-	var seen []bool
-	var try func(i int) bool
-	try = func(i int) bool {
-		for j := range n {
-			if seen[j] || !ok(i, j) {
-				continue
-			}
-			seen[j] = true
-			if owner[j] < 0 || try(owner[j]) {
-				owner[j] = i
-				return true
-			}
-		}
-		return false
-	}
-	for i := range n {
-		seen = make([]bool, n)
-		if !try(i) {
-			return false
-		}
-	}
-	return true
 }
 
 // quote shows a text in a detail, cut to a length that a record can hold.

@@ -1,12 +1,9 @@
 package code
 
 import (
-	"encoding/json"
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
-	"strings"
 )
 
 // kind is the type of a value as Python has it.
@@ -169,34 +166,6 @@ func (v value) key() (string, bool) {
 	return "", false
 }
 
-// anyOrder matches the elements of two lists regardless of their order.
-func (c valueComparison) anyOrder(got, want []value) bool {
-	if len(got) != len(want) {
-		return false
-	}
-	used := make([]bool, len(want))
-	if c.FloatTol > 0 && len(got) <= maxPairs {
-		return matchAll(len(got), func(i, j int) bool { return c.same(got[i], want[j]) })
-	}
-	// Without a tolerance equality is transitive: the first match will do, and
-	// elements in the expected order are found at once.
-	start := 0
-	for _, g := range got {
-		for start < len(used) && used[start] {
-			start++
-		}
-		j := start
-		for j < len(want) && (used[j] || !c.same(g, want[j])) {
-			j++
-		}
-		if j == len(want) {
-			return false
-		}
-		used[j] = true
-	}
-	return true
-}
-
 // String writes a value as Python's repr does, for details of verdicts.
 func (v value) String() string {
 	return string(v.repr(nil))
@@ -270,59 +239,4 @@ func floatText(f float64) string {
 		s += ".0"
 	}
 	return s
-}
-
-// json writes a value for a checker. What JSON cannot express becomes a string.
-func (v value) json() string {
-	var b strings.Builder
-	v.writeJSON(&b)
-	return b.String()
-}
-
-func (v value) writeJSON(b *strings.Builder) {
-	switch v.kind {
-	case none:
-		b.WriteString("null")
-	case boolean:
-		b.WriteString(strconv.FormatBool(v.truth))
-	case integer:
-		b.WriteString(v.int.String())
-	case float:
-		names := map[string]string{"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
-		if s := floatText(v.float); names[s] != "" {
-			b.WriteString(names[s])
-		} else {
-			b.WriteString(s)
-		}
-	case text, other:
-		writeJSONText(b, v.text)
-	case list, tuple:
-		writeJSONItems(b, "[", v.items, "]", func(int) string { return "," })
-	case dict:
-		items := slices.Clone(v.items)
-		for i := 0; i < len(items); i += 2 {
-			k, _ := items[i].key()
-			items[i] = value{kind: text, text: k}
-		}
-		writeJSONItems(b, "{", items, "}", func(i int) string { return []string{",", ":"}[i%2] })
-	}
-}
-
-func writeJSONItems(b *strings.Builder, open string, items []value, end string, before func(i int) string) {
-	b.WriteString(open)
-	for i, item := range items {
-		if i > 0 {
-			b.WriteString(before(i))
-		}
-		item.writeJSON(b)
-	}
-	b.WriteString(end)
-}
-
-func writeJSONText(b *strings.Builder, s string) {
-	q, err := json.Marshal(s)
-	if err != nil {
-		q = []byte(`""`)
-	}
-	b.Write(q)
 }
