@@ -31,7 +31,7 @@ func (p *parser) startsFactor(t token) bool {
 		}
 		return false
 	case tCmd:
-		return t.text != "pmod" && t.text != "bmod" && t.text != "mod"
+		return t.text != "pmod" && t.text != "bmod" && t.text != "mod" && t.text != "choose"
 	case tSym:
 		switch t.text {
 		case "(", "[", "{", "⌊", "⌈":
@@ -97,12 +97,11 @@ func (p *parser) raised(n *node) *node {
 		p.i += 2
 		return n
 	}
+	if t := p.peek(); n.op == opNumbers && t.kind == tSym && (t.text == "*" || t.text == "+" || t.text == "-") {
+		p.i++
+		return &node{op: opNumbers, name: n.name + t.text}
+	}
 	if braced {
-		if t := p.peek(); t.kind == tSym && (t.text == "*" || t.text == "+") && n.op == opNumbers {
-			p.i++
-			n = &node{op: opNumbers, name: n.name + t.text}
-			return n
-		}
 		return build(opPow, n, p.sum())
 	}
 	return build(opPow, n, p.bareScript())

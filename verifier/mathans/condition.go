@@ -79,7 +79,9 @@ func (c *comparer) pair(l *node, r string, right *node) (realSet, bool) {
 		return s, true
 	}
 	s, ok := c.linear(build(opAdd, l, build(opNeg, right)), r, names[0])
-	s.name = names[0]
+	if s.name = names[0]; s.name == anonymous {
+		s.name = ""
+	}
 	return s, ok
 }
 

@@ -16,7 +16,7 @@ func ratBits(r *big.Rat) int { return r.Num().BitLen() + r.Denom().BitLen() }
 
 func (e *ratEval) check(r *big.Rat) (*big.Rat, error) {
 	n := ratBits(r)
-	if !e.bud.spend(16 + n/8 + n*n/20_000) { // a fraction is reduced by its gcd
+	if !e.bud.spend(32 + n/8 + n*n/20_000) { // a fraction is reduced by its gcd
 		return nil, errBudget
 	}
 	if n > maxBits {
@@ -322,7 +322,7 @@ func (e *ratEval) sum(n *node) (*big.Rat, error) {
 		r.SetInt64(1)
 	}
 	for i := from; i <= to; i++ {
-		if !e.bud.spend(30) {
+		if !e.bud.spend(80) {
 			return nil, errBudget
 		}
 		inner.env[n.args[0].name] = big.NewRat(i, 1)

@@ -85,7 +85,15 @@ func (p *parser) braced() *node {
 	if p.take("}") {
 		return p.startsAgain()
 	}
-	n := p.inside("}")
+	bars, braces := p.bars, p.braces
+	p.bars, p.braces = 0, 0
+	n := p.list()
+	if t := p.peek(); t.kind == tCmd && t.text == "choose" { // {n \choose k}
+		p.i++
+		n = call("binom", n, p.list())
+	}
+	p.bars, p.braces = bars, braces
+	p.expect("}")
 	if n.op == opList {
 		return &node{op: opSet, args: n.args}
 	}
@@ -127,7 +135,9 @@ func (p *parser) setOf(closing string) *node {
 // matrix reads an environment of rows and columns.
 func (p *parser) matrix(env string) *node {
 	switch env {
-	case "pmatrix", "bmatrix", "matrix", "array", "smallmatrix", "Bmatrix":
+	case "pmatrix", "bmatrix", "matrix", "array", "smallmatrix", "Bmatrix", "vmatrix":
+	case "cases", "aligned", "align", "split", "gathered":
+		return p.lines(env)
 	default:
 		return p.fail()
 	}
@@ -165,5 +175,49 @@ func (p *parser) matrix(env string) *node {
 	if t := p.next(); t.kind != tClose || t.text != env || len(m.args) == 0 {
 		return p.fail()
 	}
+	if env == "vmatrix" {
+		return p.determinant(m)
+	}
 	return m
+}
+
+// lines reads an environment in which every line is an item of a list.
+func (p *parser) lines(env string) *node {
+	bars, braces := p.bars, p.braces
+	p.bars, p.braces = 0, 0
+	n := p.list()
+	p.bars, p.braces = bars, braces
+	if t := p.next(); t.kind != tClose || t.text != env {
+		return p.fail()
+	}
+	return n
+}
+
+// determinant expands a small matrix along its first row.
+func (p *parser) determinant(m *node) *node {
+	if m.cols*m.cols != len(m.args) || m.cols > 4 {
+		return p.fail()
+	}
+	return expandRow(m.args, m.cols)
+}
+
+func expandRow(a []*node, n int) *node {
+	if n == 1 {
+		return a[0]
+	}
+	sum := &node{op: opAdd}
+	for j := range n {
+		var minor []*node
+		for i := n; i < n*n; i++ {
+			if i%n != j {
+				minor = append(minor, a[i])
+			}
+		}
+		term := build(opMul, a[j], expandRow(minor, n-1))
+		if j%2 == 1 {
+			term = build(opNeg, term)
+		}
+		sum.args = append(sum.args, term)
+	}
+	return sum
 }

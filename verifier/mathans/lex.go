@@ -17,9 +17,9 @@ type lexer struct {
 	i     int
 	out   []token
 	space bool
-	depth int // open brackets: inside, a comma never groups thousands
-	envs  int // open environments: inside, a doubled backslash ends a row
-	nest  int // text commands inside text commands
+	depth int      // open brackets: inside, a comma never groups thousands
+	envs  []string // open environments: inside, a doubled backslash ends a row
+	nest  int      // text commands inside text commands
 }
 
 // lex reads s into tokens.
@@ -37,11 +37,18 @@ func lex(s string) ([]token, error) {
 // repair restores commands whose backslash and first letter were read as a
 // control character, as happens to "\frac" in a carelessly escaped file.
 func repair(s string) string {
+	if strings.Contains(s, ".m") {
+		s = noon.Replace(s)
+	}
 	if strings.IndexAny(s, "\f\b\t\r") < 0 {
 		return s
 	}
 	return repairs.Replace(s)
 }
+
+// noon spells the halves of the day without full stops.
+var noon = strings.NewReplacer(" p.m.", " pm", "{p.m.", "{pm", " a.m.", " am", "{a.m.", "{am", " p.m", " pm", " a.m", " am",
+	"0p.m.", "0 pm", "0a.m.", "0 am")
 
 var repairs = strings.NewReplacer("\frac", `\frac`, "\forall", `\forall`, "\boxed", `\boxed`, "\binom", `\binom`,
 	"\begin", `\begin`, "\bar", `\bar`, "\beta", `\beta`, "\text", `\text`, "\times", `\times`, "\tfrac", `\tfrac`,
@@ -109,8 +116,18 @@ func (l *lexer) ascii(c byte) {
 			return
 		}
 	}
-	l.sym(string(rune(c)))
 	l.i++
+	if n := len(l.envs); c == '&' && n > 0 {
+		switch l.envs[n-1] {
+		case "cases":
+			l.sym(",")
+			return
+		case "aligned", "align", "split", "gathered":
+			l.space = true
+			return
+		}
+	}
+	l.sym(string(rune(c)))
 }
 
 // superscripts and fractions of one character.
@@ -250,7 +267,7 @@ func (l *lexer) escaped(c byte) {
 	case '|':
 		l.sym("|")
 	case '\\':
-		if l.envs > 0 {
+		if len(l.envs) > 0 {
 			l.emit(tSym, "newline")
 		} else if l.i < len(l.s) && isLetter(l.s[l.i]) {
 			l.i-- // a command whose backslash was escaped twice
@@ -293,16 +310,18 @@ func (l *lexer) group() string {
 func (l *lexer) environment(name string) error {
 	env := strings.TrimSuffix(strings.TrimSpace(l.group()), "*")
 	if name == "end" {
-		l.envs--
+		if n := len(l.envs); n > 0 {
+			l.envs = l.envs[:n-1]
+		}
 		l.emit(tClose, env)
 		return nil
 	}
-	l.envs++
+	l.envs = append(l.envs, env)
 	l.emit(tBegin, env)
 	if env == "array" && l.i < len(l.s) && l.s[l.i] == '{' {
 		l.group()
 	}
-	if l.envs > maxDepth {
+	if len(l.envs) > maxDepth {
 		return errTooLong
 	}
 	return nil

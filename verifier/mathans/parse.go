@@ -196,7 +196,7 @@ func (p *parser) separator() string {
 			}
 		case t.kind == tWord && (t.text == "and" || t.text == "or"):
 			found = t.text
-		case t.kind == tSym && t.text == "&" && p.depth <= 2:
+		case t.kind == tSym && (t.text == "&" && p.depth <= 2 || t.text == "newline"):
 			found = "and"
 		default:
 			return found
@@ -207,7 +207,13 @@ func (p *parser) separator() string {
 
 // item reads an expression or a chain of relations, and a unit after it.
 func (p *parser) item() *node {
-	first := p.withUnit(p.ratio())
+	first := variable(anonymous)
+	if t := p.peek(); !relation(t) {
+		first = p.withUnit(p.ratio())
+	} else if t.text == "≈" || t.text == "=" { // "≈ 3.14" is the number
+		p.i++
+		return p.item()
+	}
 	if !relation(p.peek()) {
 		return first
 	}
@@ -222,6 +228,9 @@ func (p *parser) item() *node {
 	}
 	return n
 }
+
+// anonymous is the variable of a condition that names none, as "> 5".
+const anonymous = "□"
 
 func (p *parser) ratio() *node {
 	n := p.sets()

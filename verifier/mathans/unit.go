@@ -83,10 +83,12 @@ func (p *parser) withUnit(n *node) *node {
 
 // doubts are words that make a sentence of what follows a value.
 var doubts = set("is", "isn't", "not", "no", "wrong", "incorrect", "but", "if", "maybe", "perhaps", "was", "are", "because",
-	"since", "or", "either", "unless", "false", "impossible", "does", "never", "except")
+	"since", "or", "either", "unless", "false", "impossible", "does", "never", "except", "less", "more", "than", "greater",
+	"times", "plus", "minus", "remainder", "divided", "over", "to", "through", "between", "half", "halves", "third", "thirds",
+	"fourth", "fourths", "quarters", "fifths", "sixths", "eighths", "tenths", "hundredths", "factorial", "root")
 
 // multipliers are words for powers of ten.
-var multipliers = map[string]int64{"hundred": 100, "thousand": 1000, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+var multipliers = map[string]int64{"hundred": 100, "thousand": 1000, "million": 1e6, "billion": 1e9, "trillion": 1e12, "dozen": 12}
 
 func (p *parser) wordsFollow() bool {
 	t := p.peek()
@@ -109,7 +111,11 @@ func (p *parser) attach(n *node, words []string) *node {
 	if len(words) > 0 && multipliers[words[0]] > 0 { // 1.5 million
 		n, words = mul(n, integer(multipliers[words[0]])), words[1:]
 	}
-	switch u := canonicalUnit(words); u {
+	u := canonicalUnit(words)
+	if strings.HasPrefix(u, "^") || len(words) > 8 { // "5 squared", or a sentence
+		return p.fail()
+	}
+	switch u {
 	case "":
 		return n
 	case "percent":
