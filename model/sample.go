@@ -9,8 +9,9 @@ import (
 
 // sampler draws tokens from logits; it keeps memory between draws.
 type sampler struct {
-	exp  []float32
-	kept []int32
+	exp    []float32
+	kept   []int32
+	blocks []float64
 }
 
 // draw picks a token and gives its log-probability under the temperature
@@ -37,25 +38,43 @@ func (s *sampler) draw(head *kernels.Head, logits []float32, vocab int, r *GenRe
 		if r.TopK > 0 && r.TopK < vocab || r.TopP > 0 && r.TopP < 1 || r.MinP > 0 {
 			s.filter(e, r)
 		}
-		id = invert(e, r.Key.Uniform(token))
+		id = s.invert(e, r.Key.Uniform(token))
 	}
 	return id, head.TokenLogProb(logits, st, id)
 }
 
-// invert gives the first id at which the running sum of e passes u of the
-// whole.
-func invert(e []float32, u float64) int32 {
+// invertBlock is the number of ids whose mass is summed on its own, so that the
+// search reads a large vocabulary once and one block twice.
+const invertBlock = 512
+
+// invert gives the first id at which the running sum of e, over ids in order,
+// passes u of the whole. The sums are float64, by blocks.
+func (s *sampler) invert(e []float32, u float64) int32 {
+	s.blocks = s.blocks[:0]
 	total := 0.0
-	for _, v := range e {
-		total += float64(v)
+	for at := 0; at < len(e); at += invertBlock {
+		v := mass(e[at:min(at+invertBlock, len(e))])
+		s.blocks = append(s.blocks, v)
+		total += v
 	}
-	aim, sum, last := u*total, 0.0, 0
-	for i, v := range e {
+	aim, sum, block := u*total, 0.0, 0
+	for i, v := range s.blocks {
+		if v == 0 {
+			continue
+		}
+		block = i
+		if sum+v > aim {
+			break
+		}
+		sum += v
+	}
+	last := block * invertBlock
+	for i, v := range e[last:min(last+invertBlock, len(e))] {
 		if v == 0 {
 			continue
 		}
 		sum += float64(v)
-		last = i
+		last = block*invertBlock + i
 		if sum > aim {
 			break
 		}
@@ -63,13 +82,26 @@ func invert(e []float32, u float64) int32 {
 	return int32(last)
 }
 
+// mass sums in four lanes.
+func mass(e []float32) float64 {
+	var s0, s1, s2, s3 float64
+	for len(e) >= 4 {
+		s0 += float64(e[0])
+		s1 += float64(e[1])
+		s2 += float64(e[2])
+		s3 += float64(e[3])
+		e = e[4:]
+	}
+	for _, v := range e {
+		s0 += float64(v)
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
 // filter sets to 0 what top-k, then top-p, then min-p leave out. Among equal
 // ones the lower id is kept.
 func (s *sampler) filter(e []float32, r *GenRequest) {
-	total, floor := 0.0, float32(0)
-	for _, v := range e {
-		total += float64(v)
-	}
+	total, floor := mass(e), float32(0)
 	topP := r.TopP > 0 && r.TopP < 1
 	if topP && !(r.TopK > 0) {
 		// All tokens below this together have less than 1-p: none is needed, and
