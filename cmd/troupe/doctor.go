@@ -22,6 +22,7 @@ type doctorCmd struct {
 	Policy   string `default:"shared" placeholder:"NAME" help:"shared, or one parameter set a role."`
 	Task     string `enum:"math,code" default:"math" help:"math or code."`
 	Params   string `enum:"lora,full" default:"lora" help:"lora or full."`
+	Numerics string `enum:"auto,f32,f32x3,bf16" default:"auto" help:"How products with the weights are computed: auto, f32, f32x3 or bf16."`
 
 	Rank         int `placeholder:"N" help:"Rank of the adapters."`
 	Tasks        int `placeholder:"N" help:"Tasks of an iteration."`
@@ -115,7 +116,7 @@ func (c *doctorCmd) plan() (doctor.Plan, error) {
 
 // forecast loads the model and calibrates.
 func (c *doctorCmd) forecast(env *environment, plan doctor.Plan) (*doctor.Forecast, error) {
-	m, err := model.Load(c.Model, model.LoadOptions{Trainable: plan.Full})
+	m, err := model.Load(c.Model, model.LoadOptions{Numerics: c.Numerics, Trainable: plan.Full})
 	if err != nil {
 		return nil, inputf("%w", err)
 	}
