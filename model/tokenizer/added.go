@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"slices"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -125,15 +126,16 @@ func (a *added) split(s string, special bool, text func(string), token func(int3
 	}
 }
 
-// standsAlone reports whether no letter, digit or underscore touches
-// s[start:end].
+// standsAlone reports whether no word character touches s[start:end].
 func standsAlone(s string, start, end int) bool {
 	before, _ := utf8.DecodeLastRuneInString(s[:start])
 	after, _ := utf8.DecodeRuneInString(s[end:])
 	return (start == 0 || !isWord(before)) && (end == len(s) || !isWord(after))
 }
 
+// isWord is \w of the reference: alphabetic, marks, decimal digits, connecting
+// punctuation and the two joiners.
 func isWord(r rune) bool {
-	c := classOf(r)
-	return c == classLetter || c == classNumber || r == '_'
+	return classOf(r) == classLetter || r == 0x200c || r == 0x200d ||
+		unicode.In(r, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic)
 }

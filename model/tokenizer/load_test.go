@@ -77,6 +77,8 @@ func TestAddedTokenFlags(t *testing.T) {
 		{"one", []int32{258}},
 		{"one-one", []int32{258, '-', 258}},
 		{"one1", []int32{'o', 'n', 'e', '1'}},
+		{"one\u0301", []int32{'o', 'n', 'e', 0xcc, 0x81}},
+		{"one\u2460", []int32{258, 0xe2, 0x91, 0xa0}},
 		{"x  [L]y", []int32{'x', 259, 'y'}},
 		{"x[R] \n [L]", []int32{'x', 260, 259}},
 	} {

@@ -10,6 +10,7 @@ import (
 // Components is the stages of a Tokenizer as the interfaces of
 // github.com/sugarme/tokenizer, for code that is written against them. They
 // see text without added tokens: cut those out first, as Encode does.
+// See docs/rationale.md for why the stages are our own.
 type Components struct {
 	Normalizer   normalizer.Normalizer
 	Pattern      normalizer.Pattern // the words of a text
