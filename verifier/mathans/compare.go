@@ -167,3 +167,26 @@ func knownUnit(u string) bool {
 	}
 	return true
 }
+
+// Quick judges what needs no reader: replies without an answer, bad golds, and
+// pairs of numbers written out. The second result is false where the whole
+// engine is needed.
+func Quick(gold, reply string, opt Options) (Result, bool) {
+	g, ok := goldAnswer(gold)
+	if !ok {
+		return Result{Outcome: BadGold, Rule: "gold answer is empty or unreadable"}, true
+	}
+	answer, how, ok := Extract(reply)
+	if !ok {
+		return Result{Outcome: NoAnswer, Rule: how}, true
+	}
+	x, ok := readLiteral(g)
+	if !ok || opt.Tolerance > 0 {
+		return Result{}, false
+	}
+	y, ok := readLiteral(answer)
+	if !ok {
+		return Result{}, false
+	}
+	return Result{Outcome: outcomes[verdictOf(x == y)], Extracted: answer, Rule: "number"}, true
+}
