@@ -18,7 +18,7 @@ type runner interface {
 // attempts is how often a run is made before its crash counts. A worker that
 // was killed from outside costs a repetition and no verdict; a program that
 // brings down every worker it runs on gets IE.
-const attempts = 4
+const attempts = 6
 
 // leased is a code.Runner on one worker, replaced when it dies.
 type leased struct {
