@@ -163,6 +163,7 @@ func TestAttentionDecodesTheSameBits(t *testing.T) {
 }
 
 func TestAttentionBackwardAgainstDifferences(t *testing.T) {
+	arithmeticOnly(t)
 	pool := NewPool(2)
 	defer pool.Close()
 	var first []float32

@@ -23,6 +23,8 @@
 //   - Products (MatMul, MatMulT, GradW, the scores, the sums over values in
 //     attention) are one chain of fused multiply-adds per output, from zero or
 //     from the old output, in the order of the summed index: acc = fma(a, b, acc).
+//   - Products with a frozen bfloat16 weight may be of another kind ([Numerics]),
+//     which has its own order.
 //   - Sums along a row (RMSNorm, softmax, Dot, SumSquares) run in sixteen lanes:
 //     lane l takes the elements l, l+16, l+32, … in order, then the lanes are
 //     folded l+8, l+4, l+2, l+1 (foldLanes). The index is the absolute position

@@ -16,6 +16,7 @@ func TestFMARoundsOnce(t *testing.T) {
 }
 
 func TestFMAAgainstBigFloat(t *testing.T) {
+	arithmeticOnly(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200000 {
 		a, b, c := someFloat(r), someFloat(r), someFloat(r)

@@ -94,6 +94,9 @@ func (p *Pool) product(y []float32, ldy int, x []float32, ldx, m int, w *operand
 // run cuts the product into items and runs them. Items never share an output,
 // and each output is one chain whatever the cut.
 func (p *Pool) run(g gemmRun) {
+	if raceEnabled {
+		g.tellReads()
+	}
 	workers := p.Workers()
 	if workers == 1 || 2*g.m*g.n*g.k < serialFlops {
 		g.block(0, g.m, 0, g.n)
@@ -125,6 +128,9 @@ func (g *gemmRun) item(i int) {
 
 // block computes rows [r0, r1) and columns [c0, c1); c0 is at a panel's start.
 func (g *gemmRun) block(r0, r1, c0, c1 int) {
+	if raceEnabled {
+		g.tellWrites(r0, r1, c0, c1)
+	}
 	shape := tileShapes[active]
 	height := shape.rows
 	switch g.form {

@@ -21,6 +21,14 @@ func each(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
+// arithmeticOnly skips a long test that has no concurrency of its own when races
+// are looked for.
+func arithmeticOnly(t *testing.T) {
+	if raceEnabled {
+		t.Skip("arithmetic without concurrency")
+	}
+}
+
 func normal(r *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {

@@ -37,6 +37,7 @@ func (f fence) copyOf(x []float32) []float32 {
 }
 
 func TestOperandsMayEndAtAnUnreadablePage(t *testing.T) {
+	arithmeticOnly(t)
 	each(t, func(t *testing.T) {
 		t.Run("rows", fencedRows)
 		t.Run("products", fencedProducts)

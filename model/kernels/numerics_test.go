@@ -36,6 +36,7 @@ func hardValues(r *rand.Rand, n int, hard bool) []float32 {
 }
 
 func TestSplitKindsAreTheDefinedSums(t *testing.T) {
+	arithmeticOnly(t)
 	pool := NewPool(2)
 	defer pool.Close()
 	eachDot(t, func(t *testing.T) {
@@ -112,6 +113,7 @@ func testSplit(t *testing.T, pool *Pool, kind Numerics, m, n, k int, hard bool) 
 // The conversions of left operands against their portable form, all tails and
 // special values.
 func TestConversionsOfLeftOperands(t *testing.T) {
+	arithmeticOnly(t)
 	eachDot(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(4, 2))
 		for n := 1; n < 100; n++ {

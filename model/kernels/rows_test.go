@@ -47,6 +47,7 @@ var rowCases = []rowCase{
 }
 
 func TestRowsHaveTheBitsOfGenericGo(t *testing.T) {
+	arithmeticOnly(t)
 	for _, c := range rowCases {
 		for n := range 70 {
 			want := runRow(c, n, "generic", t)
