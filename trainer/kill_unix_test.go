@@ -1,3 +1,5 @@
+//go:build unix
+
 package trainer
 
 import (
@@ -63,6 +65,9 @@ func TestInvariant5KilledAtAnyMoment(t *testing.T) {
 	whole := newWorld(t, t.TempDir(), smallConfig(), nil).play(t)
 	want := whole.rows(t)
 	kills := 20
+	if testing.Short() {
+		kills = 3
+	}
 	if n, err := strconv.Atoi(os.Getenv("TROUPE_KILLS")); err == nil {
 		kills = n
 	}
