@@ -54,30 +54,35 @@ func (c *doctorCmd) Run(env *environment) error {
 			return err
 		}
 	}
-	report := doctor.Examine(env.Ctx, doctor.Options{
-		Cache: env.Cache, Guest: python.Source{Wasm: c.PythonWasm, Lib: c.PythonLib}, Measure: !c.NoMeasure,
-	})
 	var out struct {
 		doctor.Report
 		Model    *modelInfo       `json:"model,omitempty"`
 		Forecast *doctor.Forecast `json:"forecast,omitempty"`
 	}
-	out.Report = report
+	out.Report = doctor.Examine(env.Ctx, doctor.Options{
+		Cache: env.Cache, Guest: python.Source{Wasm: c.PythonWasm, Lib: c.PythonLib}, Measure: !c.NoMeasure,
+	})
 	var err error
 	if c.Model != "" {
 		if out.Model, err = inspect(c.Model); err != nil {
 			return inputf("%w", err)
 		}
-	}
-	if c.Workflow != "" {
-		if out.Forecast, err = c.forecast(env, plan); err != nil {
+		m, err := c.loadModel(&out.Report, out.Model.Bytes, plan)
+		if err != nil {
 			return err
+		}
+		if c.Workflow != "" && m != nil {
+			f, err := doctor.Predict(env.Ctx, m, plan)
+			if err != nil {
+				return err
+			}
+			out.Forecast = &f
 		}
 	}
 	if c.JSON {
 		return newJSONWriter(env.Stdout).write(out)
 	}
-	lines := report.Lines()
+	lines := out.Report.Lines()
 	if out.Model != nil {
 		lines = append(append(lines, ""), out.Model.lines()...)
 	}
@@ -114,15 +119,17 @@ func (c *doctorCmd) plan() (doctor.Plan, error) {
 	return p, nil
 }
 
-// forecast loads the model and calibrates.
-func (c *doctorCmd) forecast(env *environment, plan doctor.Plan) (*doctor.Forecast, error) {
+// loadModel reads the whole checkpoint, which finds every fault in it. Where
+// memory does not suffice that is a problem to report, and the model is nil.
+func (c *doctorCmd) loadModel(r *doctor.Report, bytes int64, plan doctor.Plan) (*model.Model, error) {
+	if free := r.Machine.Available; free > 0 && bytes > free {
+		r.Problems = append(r.Problems, fmt.Sprintf("the weights take %d MiB, %d MiB are available: not loaded", bytes>>20, free>>20))
+		return nil, nil
+	}
 	m, err := model.Load(c.Model, model.LoadOptions{Numerics: c.Numerics, Trainable: plan.Full})
 	if err != nil {
 		return nil, inputf("%w", err)
 	}
-	f, err := doctor.Predict(env.Ctx, m, plan)
-	if err != nil {
-		return nil, err
-	}
-	return &f, nil
+	r.Problems = append(r.Problems, m.Warnings...)
+	return m, nil
 }
