@@ -27,7 +27,10 @@ type Pool struct {
 	opt   Options
 	guest string // sha256
 	rate  float64
-	args  []string // of Python workers
+	files python.Files
+	// dir and compiled are the folders of the guest's prepared form.
+	dir, compiled string
+	rebuild       sync.Once
 
 	free   chan *Worker
 	all    []*Worker
@@ -80,24 +83,32 @@ func (p *Pool) prepare(ctx context.Context) error {
 		p.opt.Log("sandbox: guest %.12s is not one that was measured; time limits use the pinned guest's constant", files.WasmSum)
 	}
 	p.guest, p.rate = files.WasmSum, rate
-	dir := filepath.Join(cache, "python", "prepared-"+python.Key(files.WasmSum, files.LibSum))
-	compiled := filepath.Join(cache, "compiled")
-	p.args = []string{dir, compiled, strconv.FormatFloat(rate, 'g', -1, 64)}
-	if _, err := os.Stat(dir); err == nil {
+	p.dir = filepath.Join(cache, "python", "prepared-"+python.Key(files.WasmSum, files.LibSum))
+	p.files, p.compiled = files, filepath.Join(cache, "compiled")
+	return p.build(ctx, false)
+}
+
+// build makes the prepared form where it is missing, or anew.
+func (p *Pool) build(ctx context.Context, anew bool) error {
+	if _, err := os.Stat(p.dir); err == nil && !anew {
 		return nil
 	}
-	unlock, err := fetch.Lock(ctx, dir+".lock")
+	unlock, err := fetch.Lock(ctx, p.dir+".lock")
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if _, err := os.Stat(dir); err == nil {
+	if anew {
+		os.RemoveAll(p.dir)
+		os.RemoveAll(p.compiled)
+	}
+	if _, err := os.Stat(p.dir); err == nil {
 		return nil
 	}
 	if p.opt.Progress != nil {
 		p.opt.Progress("Python guest: preparing (once)", 0, 0)
 	}
-	cmd, err := reexec.Command(ctx, childPrepare, files.Wasm, files.Lib, dir, compiled)
+	cmd, err := reexec.Command(ctx, childPrepare, p.files.Wasm, p.files.Lib, p.dir, p.compiled)
 	if err != nil {
 		return err
 	}
@@ -105,6 +116,24 @@ func (p *Pool) prepare(ctx context.Context) error {
 		return fmt.Errorf("prepare python guest: %w: %s", err, out)
 	}
 	return nil
+}
+
+// startPython starts a Python worker. If that fails, what is in the cache may be
+// damaged: it is made anew, once.
+func (p *Pool) startPython(ctx context.Context) (*process, []string, error) {
+	args := []string{p.dir, p.compiled, strconv.FormatFloat(p.rate, 'g', -1, 64)}
+	proc, missing, err := start(ctx, childPython, args, nil)
+	if err == nil || ctx.Err() != nil || p.isClosed() {
+		return proc, missing, err
+	}
+	p.rebuild.Do(func() {
+		p.opt.Log("sandbox: %v; preparing the guest anew", err)
+		err = p.build(ctx, true)
+	})
+	if err != nil && ctx.Err() != nil {
+		return nil, nil, err
+	}
+	return start(ctx, childPython, args, nil)
 }
 
 // Guest is the sha256 of the Python guest, empty with Options.Modules.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package sandbox
 
 import (
@@ -282,4 +284,31 @@ func residentMB(t *testing.T, pid int) int {
 	var kb int
 	fmt.Sscan(rest, &kb)
 	return kb >> 10
+}
+
+func TestADamagedCacheIsMadeAnew(t *testing.T) {
+	p := open(t, 1)
+	cache := t.TempDir()
+	if err := os.CopyFS(cache+"/python/0.10.2", os.DirFS(testCache(t)+"/python/0.10.2")); err != nil {
+		t.Skipf("no cache to copy: %v", err)
+	}
+	p.Close()
+	for range 2 { // two pools at once find an empty cache
+		go func() {
+			if p, err := Open(context.Background(), Options{Workers: 1, Cache: cache}); err == nil {
+				p.Close()
+			}
+		}()
+	}
+	q, err := Open(t.Context(), Options{Workers: 1, Cache: cache, Log: t.Logf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	if err := os.WriteFile(q.dir+"/memory", []byte("rubbish"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := runOn(t, q, Python{Program: "print(1)"}); r.Outcome != OK {
+		t.Errorf("%+v", r)
+	}
 }

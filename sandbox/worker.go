@@ -53,9 +53,7 @@ func (w *Worker) Run(ctx context.Context, p Python) (Result, error) {
 	if wall == 0 {
 		wall = 5*time.Second + time.Duration(60*p.Limits.TimeS*float64(time.Second))
 	}
-	return w.try(ctx, &w.python, wall, job.Output, request, func(ctx context.Context) (*process, []string, error) {
-		return start(ctx, childPython, w.pool.args, nil)
-	})
+	return w.try(ctx, &w.python, wall, job.Output, request, w.pool.startPython)
 }
 
 // job fills in defaults and turns limits into those of the guest.

@@ -72,7 +72,7 @@ func (e *engine) instantiate(ctx context.Context, mem *memory) (*machine, error)
 
 // Compiled code and frozen images depend on all of these; a change to any of
 // them makes new ones. Raise format when the preparation itself changes.
-const format = "troupe python guest 1"
+const format = "troupe python guest 2"
 
 // stackPages is the size of the C stack that runs get. The stock guest's own
 // has 512 KiB, of which a deep recursion through C needs many times more; with

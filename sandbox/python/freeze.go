@@ -41,12 +41,13 @@ type image struct {
 	memory  []byte
 }
 
-// The files of a prepared guest.
+// The files of a prepared guest. The first line of the image file is the sha256
+// of the rest.
 const (
 	moduleFile  = "module.wasm"
 	libraryFile = "library.tar"
 	memoryFile  = "memory"
-	imageFile   = "image.json"
+	imageFile   = "image"
 )
 
 // Key names the prepared form of a guest, given the sha256 of its files.
@@ -157,7 +158,7 @@ func (img *image) write(dir string, module, library []byte) error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(filepath.Join(tmp, imageFile), b, 0o644)
+		return os.WriteFile(filepath.Join(tmp, imageFile), append([]byte(sum(b)+"\n"), b...), 0o644)
 	})
 }
 
@@ -176,6 +177,10 @@ func readImage(dir string) (img *image, module, library []byte, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, imageFile))
 	if err != nil {
 		return nil, nil, nil, err
+	}
+	head, b, _ := bytes.Cut(b, []byte("\n"))
+	if string(head) != sum(b) {
+		return nil, nil, nil, fmt.Errorf("%s is damaged", imageFile)
 	}
 	img = &image{}
 	if err := json.Unmarshal(b, img); err != nil {
