@@ -198,6 +198,31 @@ func TestSavedModelsLoadAgain(t *testing.T) {
 	}
 }
 
+func TestABackwardThatIsCancelledEnds(t *testing.T) {
+	m := randomModel(t, tinyConfig(), 3)
+	m.pool = kernels.NewPool(3)
+	defer m.pool.Close()
+	rng := rand.New(rand.NewPCG(4, 9))
+	var seqs []Sequence
+	for len(seqs) < 2000 {
+		seqs = append(seqs, randomBatch(rng, m.Config.Vocab)...)
+	}
+	for at := range 30 {
+		ctx, cancel := context.WithCancel(context.Background())
+		calls := 0
+		_, err := m.Backward(ctx, seqs, 1, func(int, []float32, []float32) ([]float32, []float32) {
+			if calls++; calls == 1+37*at {
+				cancel()
+			}
+			return nil, nil
+		}, NewGrads(m.Params()))
+		cancel()
+		if err == nil {
+			t.Fatal("no error")
+		}
+	}
+}
+
 // TestRecomputingChangesNoBit trains with activations kept and with memory for
 // one layer only, on the path of large models.
 func TestRecomputingChangesNoBit(t *testing.T) {

@@ -12,6 +12,7 @@ type headBuffers struct {
 	x, n, inv     []float32 // [T, H] before and after the final norm
 	dx, dn        []float32
 	logp, entropy []float32
+	zero          []float32
 }
 
 // headForward gathers and normalises.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"fmt"
 
 	"troupe/model/kernels"
 )
@@ -164,9 +165,13 @@ func (m *Model) Backward(ctx context.Context, seqs []Sequence, temperature float
 	}
 	chunks := plan(seqs, smallRows, true)
 	for at := 0; at < len(chunks); at += wave {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		part := chunks[at:min(at+wave, len(chunks))]
 		turn := newTurns()
-		err := m.spread(ctx, len(part), true, func(p *pass, i int) {
+		// Chunks of a wave wait for each other's turn: none may be left out.
+		err := m.spread(context.WithoutCancel(ctx), len(part), true, func(p *pass, i int) {
 			g := m.scratchGrads(i, chunkGrads(seqs, &part[i], grads))
 			p.load(seqs, &part[i], nil)
 			p.retarget(g)
@@ -221,6 +226,12 @@ func (p *pass) train(c *chunk, i int, temperature float32, loss LossFunc, g *Gra
 			turn.wait(i)
 		}
 		dl, de := loss(order[k], logp, entropy)
+		if dl == nil {
+			dl = p.noGradient(len(logp))
+		}
+		if len(dl) != len(logp) || de != nil && len(de) != len(logp) {
+			panic(fmt.Sprintf("model: the loss gave %d and %d derivatives for %d tokens", len(dl), len(de), len(logp)))
+		}
 		active[k] = !zero(dl) || !zero(de)
 		if k == len(order)-1 {
 			turn.done()
@@ -242,6 +253,13 @@ func (p *pass) retarget(g *Grads) {
 	for i := range p.adapters {
 		p.adapters[i].grads = g
 	}
+}
+
+// noGradient gives zeros for a loss without derivatives.
+func (p *pass) noGradient(n int) []float32 {
+	z := floats(&p.head.zero, n)
+	clear(z)
+	return z
 }
 
 // activeRanges gives the runs of families with anything to go back for. Rows

@@ -49,6 +49,17 @@ func Write(w io.Writer, metadata map[string]string, entries []Entry) error {
 	return out.Flush()
 }
 
+// check tells what is wrong with an entry.
+func (e *Entry) check() error {
+	if n := (Tensor{Shape: e.Shape}).Elements(); n != len(e.Data) {
+		return fmt.Errorf("tensor %q: shape %v, but %d values", e.Name, e.Shape, len(e.Data))
+	}
+	if e.DType != F32 && e.DType != BF16 {
+		return fmt.Errorf("tensor %q: dtype %q can't be written (F32 and BF16 can)", e.Name, e.DType)
+	}
+	return nil
+}
+
 func encodeHeader(metadata map[string]string, entries []Entry) ([]byte, error) {
 	type entry struct {
 		DType   DType    `json:"dtype"`
@@ -83,17 +94,10 @@ func encodeHeader(metadata map[string]string, entries []Entry) ([]byte, error) {
 			return nil, fmt.Errorf("tensor %q: the name is taken", e.Name)
 		}
 		seen[e.Name] = true
-		n := 1
-		for _, d := range e.Shape {
-			n *= d
+		if err := e.check(); err != nil {
+			return nil, err
 		}
-		if n != len(e.Data) {
-			return nil, fmt.Errorf("tensor %q: shape %v, but %d values", e.Name, e.Shape, len(e.Data))
-		}
-		if e.DType != F32 && e.DType != BF16 {
-			return nil, fmt.Errorf("tensor %q: dtype %q can't be written (F32 and BF16 can)", e.Name, e.DType)
-		}
-		end := at + int64(n)*int64(bitsOf[e.DType]/8)
+		end := at + int64(len(e.Data))*int64(bitsOf[e.DType]/8)
 		shape := slices.Clone(e.Shape)
 		if shape == nil {
 			shape = []int{}
