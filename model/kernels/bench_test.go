@@ -172,3 +172,24 @@ func BenchmarkHead(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkPack is the load of a weight of the 0.6 B shape.
+func BenchmarkPack(b *testing.B) {
+	const n, k = 3072, 1024
+	w := make([]uint16, n*k)
+	dy, dx := ones(n), ones(k)
+	for _, kind := range []Numerics{F32, BF16Products} {
+		b.Run(kind.String(), func(b *testing.B) {
+			b.SetBytes(2 * n * k)
+			for b.Loop() {
+				PackNumerics(w, n, k, kind)
+			}
+		})
+		b.Run(kind.String()+" both", func(b *testing.B) {
+			b.SetBytes(2 * n * k)
+			for b.Loop() {
+				(*Pool)(nil).MatMulT(dx, k, dy, n, 1, PackNumerics(w, n, k, kind), false)
+			}
+		})
+	}
+}

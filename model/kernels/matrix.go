@@ -43,10 +43,7 @@ func PackF32(w []float32, n, k int) *Matrix {
 
 // PackBF16 packs a bfloat16 weight of shape [n, k].
 func PackBF16(w []uint16, n, k int) *Matrix {
-	checkLen("weight", len(w), n*k)
-	m := &Matrix{N: n, K: k, bf16: true}
-	m.w = packPairs(n, k, func(c, i int) uint16 { return w[c*k+i] })
-	return m
+	return PackNumerics(w, n, k, F32)
 }
 
 // Repack takes new values of the same shape into the same memory.
@@ -79,60 +76,54 @@ func (m *Matrix) Row(dst []float32, n int) {
 }
 
 func (m *Matrix) at(n, k int) float32 {
-	j, c := n/panel, n%panel
-	if m.kind != F32 {
-		blocks := (m.K + quad - 1) / quad
-		return FromBF16(m.w.h[j*blocks*quad*panel+blockIndex(k, c)])
-	}
 	if m.bf16 {
-		return FromBF16(m.w.h[((j*((m.K+1)/2)+k/2)*panel+c)*2+k&1])
+		return FromBF16(m.w.h[m.index(n, k)])
 	}
-	return m.w.f[(j*m.K+k)*panel+c]
+	return m.w.f[(n/panel*m.K+k)*panel+n%panel]
 }
 
 // transposed returns the operand for dy·W.
 func (m *Matrix) transposed() *operand {
 	m.once.Do(func() {
-		switch {
-		case m.kind != F32:
-			blocks := (m.K + quad - 1) / quad
-			m.wt = packBlocks(m.K, m.N, func(c, i int) uint16 {
-				return m.w.h[i/panel*blocks*quad*panel+blockIndex(c, i%panel)]
-			})
-		case m.bf16:
-			pairs := (m.K + 1) / 2
-			m.wt = packPairs(m.K, m.N, func(c, i int) uint16 {
-				return m.w.h[((i/panel*pairs+c/2)*panel+i%panel)*2+c&1]
-			})
-		default:
+		if m.bf16 {
+			m.wt = packHalves(m.K, m.N, m.kind, m.columns)
+		} else {
 			m.wt = operand{n: m.K, k: m.N, f: alignedF32(panels(m.K) * m.N * panel)}
-			for j := range panels(m.K) {
-				for n := range m.N {
-					d := m.wt.f[(j*m.N+n)*panel:][:panel]
-					for c := range min(panel, m.K-j*panel) {
-						d[c] = m.at(n, j*panel+c)
-					}
-				}
-			}
+			inParallel(panels(m.K), func(j int) { m.transposePanel(j) })
 		}
 		m.made = true
 	})
 	return &m.wt
 }
 
+// transposePanel fills panel j of the second orientation of a float32 weight.
+func (m *Matrix) transposePanel(j int) {
+	width := min(panel, m.K-j*panel)
+	for n := range m.N {
+		d := m.wt.f[(j*m.N+n)*panel:][:width]
+		from := m.w.f[(n/panel*m.K+j*panel)*panel+n%panel:]
+		for c := range d {
+			d[c] = from[c*panel]
+		}
+	}
+}
+
 func panels(n int) int { return (n + panel - 1) / panel }
 
 // packRows packs w [n, k] for x·Wᵀ: columns of the output are rows of w.
 func packRows(dst, w []float32, n, k int) {
-	for j := range panels(n) {
+	inParallel(panels(n), func(j int) {
 		p := dst[j*k*panel:][:k*panel]
-		for c := range min(panel, n-j*panel) {
-			row := w[(j*panel+c)*k:][:k]
-			for i, v := range row {
-				p[i*panel+c] = v
+		for i0 := 0; i0 < k; i0 += packChunk {
+			for c := range min(panel, n-j*panel) {
+				row := w[(j*panel+c)*k+i0:][:min(packChunk, k-i0)]
+				to := p[i0*panel+c:]
+				for i, v := range row {
+					to[i*panel] = v
+				}
 			}
 		}
-	}
+	})
 }
 
 // packColumns packs w [n, k] for dy·W: columns of the output are columns of w.
@@ -143,19 +134,6 @@ func packColumns(dst, w []float32, n, k int) {
 			copy(dst[(j*n+i)*panel:][:width], w[i*k+j*panel:][:width])
 		}
 	}
-}
-
-// packPairs packs bfloat16 values at(column, k) with zeros beyond n and k.
-func packPairs(n, k int, at func(c, i int) uint16) operand {
-	pairs := (k + 1) / 2
-	o := operand{n: n, k: k, h: alignedU16(panels(n) * pairs * panel * 2)}
-	for c := range n {
-		p := o.h[c/panel*pairs*panel*2+c%panel*2:]
-		for i := range k {
-			p[i/2*panel*2+i&1] = at(c, i)
-		}
-	}
-	return o
 }
 
 // alignedF32 returns n zeros that start on a cache line.

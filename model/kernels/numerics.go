@@ -50,32 +50,20 @@ const quad = 32
 
 // PackNumerics packs a bfloat16 weight of shape [n, k] for products of a kind.
 func PackNumerics(w []uint16, n, k int, kind Numerics) *Matrix {
-	if kind == F32 {
-		return PackBF16(w, n, k)
-	}
 	checkLen("weight", len(w), n*k)
 	m := &Matrix{N: n, K: k, bf16: true, kind: kind}
-	m.w = packBlocks(n, k, func(c, i int) uint16 { return w[c*k+i] })
+	m.w = packHalves(n, k, kind, func(j int, _ []uint16) [][]uint16 {
+		var rows [][]uint16
+		for c := j * panel; c < min((j+1)*panel, n); c++ {
+			rows = append(rows, w[c*k:][:k])
+		}
+		return rows
+	})
 	return m
 }
 
 // Numerics returns the matrix's kind.
 func (m *Matrix) Numerics() Numerics { return m.kind }
-
-// packBlocks packs for the TDPBF16PS order: panels of 32 columns, blocks of 32 k,
-// sixteen dwords a column. Dword d < 8 has k = 4d in its high half and 4d+2 in its
-// low one, dword 8+d has 4d+1 and 4d+3: the order in which VDPBF16PS adds.
-func packBlocks(n, k int, at func(c, i int) uint16) operand {
-	blocks := (k + quad - 1) / quad
-	o := operand{n: n, k: k, h: alignedU16(panels(n) * blocks * quad * panel)}
-	for c := range n {
-		p := o.h[c/panel*blocks*quad*panel:]
-		for i := range k {
-			p[blockIndex(i, c%panel)] = at(c, i)
-		}
-	}
-	return o
-}
 
 // blockIndex is the place of k = i, column c in a panel of blocks.
 func blockIndex(i, c int) int {
