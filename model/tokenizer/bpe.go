@@ -9,9 +9,10 @@ import (
 type bpe struct {
 	byteID  [256]int32       // token of a single byte, -1 if the vocabulary lacks it
 	words   map[string]int32 // raw bytes of a token -> id, for whole-word matches; nil unless ignore_merges
-	merges  pairTable
-	unknown int32 // token of a missing byte, -1: dropped
-	fuse    bool  // neighbouring unknown tokens become one
+	merges  pairTable        // pair of tokens -> rank
+	merged  []int32          // rank -> token
+	unknown int32            // token of a missing byte, -1: dropped
+	fuse    bool             // neighbouring unknown tokens become one
 
 	mu    sync.RWMutex
 	cache map[string][]int32
@@ -22,14 +23,11 @@ const (
 	cachedWords = 1 << 16 // entries; a full cache is emptied
 )
 
-// merge is what a pair of neighbouring tokens becomes, and when.
-type merge struct{ rank, id int32 }
-
-// pairTable is an open-addressing hash table from a pair of tokens to its
-// merge; the search for pairs is where an encoder spends its time.
+// pairTable is an open-addressing hash table from a pair of tokens to the
+// merge's rank; the search for pairs is where an encoder spends its time.
 type pairTable struct {
 	keys  []uint64 // left<<32 | right, +1 so that 0 is an empty place
-	vals  []merge
+	ranks []int32
 	shift uint
 }
 
@@ -38,7 +36,7 @@ func newPairTable(n int) pairTable {
 	for 1<<bits < 2*n {
 		bits++
 	}
-	return pairTable{keys: make([]uint64, 1<<bits), vals: make([]merge, 1<<bits), shift: 64 - bits}
+	return pairTable{keys: make([]uint64, 1<<bits), ranks: make([]int32, 1<<bits), shift: 64 - bits}
 }
 
 func pairKey(left, right int32) uint64 { return (uint64(uint32(left))<<32 | uint64(uint32(right))) + 1 }
@@ -53,16 +51,19 @@ func (t *pairTable) slot(key uint64) int {
 	return i
 }
 
-func (t *pairTable) get(left, right int32) (merge, bool) {
+// rank is the rank of a pair's merge, or none.
+func (t *pairTable) rank(left, right int32) int32 {
 	key := pairKey(left, right)
-	i := t.slot(key)
-	return t.vals[i], t.keys[i] == key
+	if i := t.slot(key); t.keys[i] == key {
+		return t.ranks[i]
+	}
+	return none
 }
 
-func (t *pairTable) put(left, right int32, m merge) {
+func (t *pairTable) put(left, right, rank int32) {
 	key := pairKey(left, right)
 	i := t.slot(key)
-	t.keys[i], t.vals[i] = key, m
+	t.keys[i], t.ranks[i] = key, rank
 }
 
 // append adds the tokens of one word to dst.
@@ -91,21 +92,17 @@ func (b *bpe) append(dst []int32, word string) []int32 {
 	return dst
 }
 
-// symbol is one token of a word being merged, in a doubly linked list.
-type symbol struct{ id, prev, next int32 }
+// symbol is one token of a word being merged, in a doubly linked list. rank is
+// that of its merge with the next one.
+type symbol struct{ id, prev, next, rank int32 }
 
-// candidate is a pair that could be merged. It is stale once either side has
-// changed.
-type candidate struct {
-	rank, at    int32
-	left, right int32
-	id          int32
-}
+// none is the rank of a pair that is not merged.
+const none = -1
 
-// before orders candidates by rank, then from left to right.
-func (c candidate) before(d candidate) bool {
-	return c.rank < d.rank || c.rank == d.rank && c.at < d.at
-}
+// A candidate is a place where a merge was possible, rank<<32 | place, so that
+// the smallest is what the reference merges next: by rank, then from left to
+// right. It is stale when the symbol's rank is another by now.
+type candidate uint64
 
 // encode merges one word without the cache.
 func (b *bpe) encode(dst []int32, word string) []int32 {
@@ -118,35 +115,39 @@ func (b *bpe) encode(dst []int32, word string) []int32 {
 	if len(syms) == 0 {
 		return dst
 	}
-	var heap candidates
-	try := func(at int32) {
-		next := syms[at].next
-		if next < 0 {
-			return
+	heap := make(candidates, 0, len(syms))
+	try := func(at int32) bool {
+		s := &syms[at]
+		if s.rank = none; s.next >= 0 {
+			s.rank = b.merges.rank(s.id, syms[s.next].id)
 		}
-		if m, ok := b.merges.get(syms[at].id, syms[next].id); ok {
-			heap.push(candidate{m.rank, at, syms[at].id, syms[next].id, m.id})
-		}
+		return s.rank != none
 	}
 	for i := range syms {
-		try(int32(i))
+		if try(int32(i)) {
+			heap = append(heap, candidate(syms[i].rank)<<32|candidate(i))
+		}
 	}
+	heap.order()
 	for len(heap) > 0 {
 		c := heap.pop()
-		s := &syms[c.at]
-		if s.id != c.left || s.next < 0 || syms[s.next].id != c.right {
+		at := int32(uint32(c))
+		s := &syms[at]
+		if s.rank != int32(c>>32) {
 			continue
 		}
 		gone := &syms[s.next]
-		s.id, s.next = c.id, gone.next
-		gone.id = -1
+		s.id, s.next = b.merged[s.rank], gone.next
+		gone.rank = none
 		if s.next >= 0 {
-			syms[s.next].prev = c.at
+			syms[s.next].prev = at
 		}
-		if s.prev >= 0 {
-			try(s.prev)
+		if p := s.prev; p >= 0 && try(p) {
+			heap.push(candidate(syms[p].rank)<<32 | candidate(p))
 		}
-		try(c.at)
+		if try(at) {
+			heap.push(candidate(s.rank)<<32 | candidate(at))
+		}
 	}
 	for i := int32(0); i >= 0; i = syms[i].next {
 		dst = append(dst, syms[i].id)
@@ -168,7 +169,7 @@ func (b *bpe) symbols(word string) []symbol {
 			}
 		}
 		n := int32(len(syms))
-		syms = append(syms, symbol{id, n - 1, n + 1})
+		syms = append(syms, symbol{id, n - 1, n + 1, none})
 	}
 	if n := len(syms); n > 0 {
 		syms[n-1].next = -1
@@ -176,42 +177,58 @@ func (b *bpe) symbols(word string) []symbol {
 	return syms
 }
 
-// candidates is a binary heap.
+// candidates is a binary heap, the smallest on top.
 type candidates []candidate
 
+// order makes a heap of any list.
+func (h candidates) order() {
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		h.sink(i)
+	}
+}
+
 func (h *candidates) push(c candidate) {
-	*h = append(*h, c)
-	s := *h
+	s := append(*h, c)
 	i := len(s) - 1
 	for i > 0 {
 		p := (i - 1) / 2
-		if !s[i].before(s[p]) {
+		if s[p] <= c {
 			break
 		}
-		s[i], s[p] = s[p], s[i]
+		s[i] = s[p]
 		i = p
 	}
+	s[i] = c
+	*h = s
 }
 
 func (h *candidates) pop() candidate {
 	s := *h
-	top := s[0]
-	n := len(s) - 1
+	top, n := s[0], len(s)-1
 	s[0] = s[n]
-	s = s[:n]
-	*h = s
-	for i := 0; ; {
+	*h = s[:n]
+	if n > 1 {
+		h.sink(0)
+	}
+	return top
+}
+
+// sink moves the candidate at i down to its place.
+func (h candidates) sink(i int) {
+	c := h[i]
+	for {
 		l := 2*i + 1
-		if l >= n {
-			return top
+		if l >= len(h) {
+			break
 		}
-		if l+1 < n && s[l+1].before(s[l]) {
+		if l+1 < len(h) && h[l+1] < h[l] {
 			l++
 		}
-		if !s[l].before(s[i]) {
-			return top
+		if c <= h[l] {
+			break
 		}
-		s[i], s[l] = s[l], s[i]
+		h[i] = h[l]
 		i = l
 	}
+	h[i] = c
 }

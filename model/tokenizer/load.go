@@ -185,6 +185,7 @@ func (t *Tokenizer) readMerges(raw json.RawMessage) error {
 		return fmt.Errorf("model: merges: %w", err)
 	}
 	t.bpe.merges = newPairTable(len(pairs))
+	t.bpe.merged = make([]int32, len(pairs))
 	var joined []byte
 	for rank, p := range pairs {
 		left, ok := t.names[p[0]]
@@ -200,7 +201,8 @@ func (t *Tokenizer) readMerges(raw json.RawMessage) error {
 		if !ok {
 			return fmt.Errorf("model: merge %d: %q is not in the vocabulary", rank, joined)
 		}
-		t.bpe.merges.put(left, right, merge{int32(rank), id})
+		t.bpe.merges.put(left, right, int32(rank))
+		t.bpe.merged[rank] = id
 	}
 	return nil
 }

@@ -152,9 +152,9 @@ func TestUpstreamTies(t *testing.T) {
 	if slices.Equal(got, want) {
 		t.Error("upstream merges from left to right now")
 	}
-	own := &bpe{merges: newPairTable(2)}
-	own.merges.put(0, 0, merge{0, 1})
-	own.merges.put(1, 1, merge{1, 2})
+	own := &bpe{merges: newPairTable(2), merged: []int32{1, 2}}
+	own.merges.put(0, 0, 0)
+	own.merges.put(1, 1, 1)
 	if got := own.encode(nil, "aaaaa"); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
