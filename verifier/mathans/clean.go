@@ -5,6 +5,7 @@ import "strings"
 // clean strips what surrounds an answer without being part of it: white space,
 // markdown, quotes, dollars, a full stop at the end.
 func clean(s string) string {
+	s = repair(s)
 	for range 16 {
 		before := len(s)
 		s = strings.TrimSpace(s)

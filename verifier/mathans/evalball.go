@@ -163,7 +163,7 @@ func (e *ballEval) pow(n *node) (cball, error) {
 		return a, errDomain
 	}
 	if n.args[0].op == opConst && n.args[0].name == "e" {
-		if !e.cost(60) {
+		if !e.cost(20) {
 			return a, errBudget
 		}
 		return b.exp(e.prec)
@@ -172,7 +172,7 @@ func (e *ballEval) pow(n *node) (cball, error) {
 }
 
 func (e *ballEval) expLn(a, b cball) (cball, error) {
-	if !e.cost(120) {
+	if !e.cost(50) {
 		return a, errBudget
 	}
 	l, err := a.ln(e.prec)

@@ -43,7 +43,7 @@ func (e *ballEval) function(n *node) (cball, error) {
 }
 
 func (e *ballEval) trigonometry(name string, x cball) (cball, error) {
-	if !e.cost(70) {
+	if !e.cost(20) {
 		return x, errBudget
 	}
 	s, c, err := x.sincos(e.prec)
@@ -67,7 +67,7 @@ func (e *ballEval) trigonometry(name string, x cball) (cball, error) {
 }
 
 func (e *ballEval) log(name string, v []cball) (cball, error) {
-	if !e.cost(60) {
+	if !e.cost(40) {
 		return cball{}, errBudget
 	}
 	if s, ok := v[0].re.sign(); e.real && ok && s < 0 {
@@ -127,7 +127,7 @@ func (e *ballEval) other(name string, v []cball) (cball, error) {
 		}
 		return realOf(fromInt(int64(s), e.prec)), nil
 	}
-	if !e.cost(70) {
+	if !e.cost(80) {
 		return x, errBudget
 	}
 	r, err := e.inverse(name, x.re)
@@ -188,7 +188,7 @@ func (e *ballEval) inverse(name string, x ball) (ball, error) {
 }
 
 func (e *ballEval) hyperbolic(name string, x cball) (cball, error) {
-	if !e.cost(60) {
+	if !e.cost(25) {
 		return x, errBudget
 	}
 	a, err := x.exp(e.prec)

@@ -1,8 +1,5 @@
 package mathans
 
-// maxExpand bounds how many values the ± signs of an answer stand for.
-const maxExpand = 64
-
 // expand replaces ± by the list of values it stands for and flattens lists, so
 // that comparisons never see the sign. All ± of one value go together.
 func expand(n *node) *node {

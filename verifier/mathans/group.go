@@ -57,26 +57,12 @@ func (p *parser) bracketed(open string) *node {
 		p.expect("]")
 	}
 	if n.op == opList {
-		args := n.args
-		if n.name == ";" {
-			args = flatGroups(args)
-		}
-		return &node{op: opTuple, name: open + closing, args: args}
+		return &node{op: opTuple, name: open + closing, args: n.args}
 	}
 	if n.op == opNum && n.lit {
 		n = num(n.rat) // a bracketed number is no part of a mixed number
 	}
 	return n
-}
-
-// flatGroups opens bare tuples: "(1,2;3)" is read as it stands.
-func flatGroups(args []*node) []*node {
-	for _, a := range args {
-		if a.op == opTuple && a.name == "" {
-			return args
-		}
-	}
-	return args
 }
 
 // braced reads TeX braces: a group, or, where a comma is inside, a set whose

@@ -40,7 +40,7 @@ func repair(s string) string {
 	if strings.Contains(s, ".m") {
 		s = noon.Replace(s)
 	}
-	if strings.IndexAny(s, "\f\b\t\r") < 0 {
+	if !strings.ContainsAny(s, "\f\b\t\r") {
 		return s
 	}
 	return repairs.Replace(s)

@@ -121,15 +121,6 @@ func (n *node) any(f func(*node) bool) bool {
 	return false
 }
 
-// size counts nodes.
-func (n *node) size() int {
-	s := 1
-	for _, a := range n.args {
-		s += a.size()
-	}
-	return s
-}
-
 // replace gives a copy of the tree in which f has replaced nodes; where f gives
 // nil the node is kept and its parts are looked at.
 func (n *node) replace(f func(*node) *node) *node {
