@@ -9,6 +9,7 @@ package verifier
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"troupe/data"
@@ -20,7 +21,9 @@ import (
 
 // Options configures a Judge.
 type Options struct {
-	Pool *sandbox.Pool // nil: code tasks get IE
+	// Pool runs programs, and the math engine. Without one code tasks get IE,
+	// and math is judged in this process, with the same results.
+	Pool *sandbox.Pool
 	// CacheSize is how many verdicts on programs are kept; 0 means 4096, a
 	// negative number none.
 	CacheSize int
@@ -37,6 +40,9 @@ type Judge struct {
 	cache *cache
 	lease func(context.Context) (runner, error)
 	width int // programs at once
+
+	engine    *MathGuest // nil without a pool
+	engineErr error
 
 	mu    sync.Mutex
 	stats Stats
@@ -81,6 +87,7 @@ func New(opt Options) *Judge {
 	if opt.Pool != nil {
 		j.width = opt.Pool.Workers()
 		j.lease = func(ctx context.Context) (runner, error) { return opt.Pool.Lease(ctx) }
+		j.engine, j.engineErr = NewMathGuest(opt.Pool)
 	}
 	return j
 }
@@ -95,7 +102,7 @@ func (j *Judge) One(ctx context.Context, it Item) (verdict.Verdict, error) {
 	var v verdict.Verdict
 	var err error
 	if it.Task.Kind == data.Math {
-		v = j.math(it)
+		v, err = j.math(ctx, it)
 	} else {
 		v, err = j.code(ctx, it)
 	}
@@ -203,12 +210,26 @@ func (j *Judge) guest() string {
 	return g[:min(len(g), 12)]
 }
 
-// math judges a math answer natively.
-func (j *Judge) math(it Item) verdict.Verdict {
-	if j.opt.DAPO {
-		return dapoVerdict(mathans.DAPO(it.Task.Gold, it.Answer, mathans.DAPOJanuary))
+// math judges a math answer. That the engine's worker failed is no fault of
+// the answer.
+func (j *Judge) math(ctx context.Context, it Item) (verdict.Verdict, error) {
+	gold, reply := it.Task.Gold, it.Answer
+	switch {
+	case j.opt.DAPO:
+		return dapoVerdict(mathans.DAPO(gold, reply, mathans.DAPOJanuary)), nil
+	case j.engineErr != nil:
+		return code.Refused("math engine: " + j.engineErr.Error()), nil
+	case j.engine == nil:
+		return mathVerdict(mathans.Judge(gold, reply, j.opt.Math)), nil
 	}
-	return mathVerdict(mathans.Judge(it.Task.Gold, it.Answer, j.opt.Math))
+	r, err := j.engine.Judge(ctx, gold, reply, j.opt.Math)
+	if err != nil {
+		if ctx.Err() != nil || errors.Is(err, sandbox.ErrClosed) {
+			return verdict.Verdict{}, err
+		}
+		return code.Refused("math engine: " + err.Error()), nil
+	}
+	return mathVerdict(r), nil
 }
 
 // mathVerdict puts the engine's outcome in the terms of verdicts.

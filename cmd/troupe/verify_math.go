@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
 
 	"troupe/data"
+	"troupe/sandbox"
+	"troupe/verifier"
 	"troupe/verifier/mathans"
 	"troupe/verifier/verdict"
 )
@@ -61,15 +64,26 @@ func (c *verifyMathCmd) Run(env *environment) error {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	j := &mathJudge{cmd: c, tasks: tasks}
+	pool, err := sandbox.Open(env.Ctx, sandbox.Options{Workers: workers, Cache: env.Cache, Modules: true,
+		Log: func(format string, args ...any) { fmt.Fprintf(env.Stderr, "troupe: "+format+"\n", args...) }})
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	engine, err := verifier.NewMathGuest(pool)
+	if err != nil {
+		return err
+	}
+	j := &mathJudge{cmd: c, tasks: tasks, engine: engine}
 	s := &stream{env: env, what: "answers", workers: workers, judge: j.line, bad: j.bad, store: log}
 	return s.run(in)
 }
 
 // mathJudge judges lines of `verify math`.
 type mathJudge struct {
-	cmd   *verifyMathCmd
-	tasks map[string]data.Task
+	cmd    *verifyMathCmd
+	tasks  map[string]data.Task
+	engine *verifier.MathGuest
 }
 
 func (j *mathJudge) line(n int, raw []byte) (judgement, error) {
@@ -87,7 +101,10 @@ func (j *mathJudge) line(n int, raw []byte) (judgement, error) {
 	if j.cmd.Mode == "dapo" {
 		return dapoJudgement(string(in.ID), mathans.DAPO(gold, *in.Answer, mathans.DAPOJanuary)), nil
 	}
-	r := mathans.Judge(gold, *in.Answer, mathans.Options{StrictInteger: j.cmd.StrictInteger})
+	r, err := j.engine.Judge(context.Background(), gold, *in.Answer, mathans.Options{StrictInteger: j.cmd.StrictInteger})
+	if err != nil {
+		return judgement{}, err
+	}
 	return mathJudgement(string(in.ID), r), nil
 }
 
