@@ -79,7 +79,7 @@ func (p *pass) attentionForward(l int, a *activations) {
 	for i := range spans {
 		s := &spans[i]
 		if p.keep {
-			s.Own.Len = 0 // under recompute the layers share caches
+			s.Own.Len = 0 // layers may share it, and a backward may run again
 		}
 		p.att.Append(s.Own, rot[s.Row*ld+z.q:], ld, a.raw[s.Row*z.qkv+z.rot:], z.qkv, s.Rows)
 	}

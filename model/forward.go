@@ -17,7 +17,9 @@ func (p *pass) layerForward(l int) {
 	p.pool.RMSNorm(a.n1, z.hidden, p.x[l], z.hidden, r, z.hidden, w.norm1, eps, a.inv1)
 	p.qkvForward(l, w, a)
 	p.attentionForward(l, a)
-	p.filled = l
+	if l < p.shared {
+		p.filled = l
+	}
 	mid := p.x[l] // in place when nothing is kept
 	if p.keep {
 		mid = a.mid
@@ -42,7 +44,7 @@ func (p *pass) layerForward(l int) {
 func (p *pass) backward(rg rowRange, g *Grads) {
 	last := len(p.m.layers) - 1
 	for l := last; l >= 0; l-- {
-		if p.recompute && p.filled != l {
+		if l < p.shared && p.filled != l {
 			p.layerForward(l)
 		}
 		p.layerBackward(l, rg, g)

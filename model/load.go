@@ -33,7 +33,7 @@ type LoadOptions struct {
 	// Pool does the work; nil means kernels.Default().
 	Pool *kernels.Pool
 	// ActivationBytes bounds the activations that training keeps; 0 means 2 GiB.
-	// Longer sequences are recomputed layer by layer. How a batch is cut depends
+	// Of longer sequences some layers are recomputed. How a batch is cut depends
 	// on it, and so do the last bits of gradients.
 	ActivationBytes int64
 }

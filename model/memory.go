@@ -13,6 +13,12 @@ func (c *Config) KVBytes(n int) int64 {
 	return int64(c.Layers) * int64(8*c.KVHeads*c.HeadDim) * int64((n+31)&^31)
 }
 
+// trainingRows is the number of rows of a large model's chunk: as many as fit
+// the budget without recomputing.
+func (c *Config) trainingRows(rank int, budget int64) int {
+	return max(1, min(largeRows, int(budget/c.rowBytes(rank, c.Layers))))
+}
+
 // TrainingBytes is the memory of activations of Backward for many sequences of
 // longest tokens, as many in a chunk as fit, and whether layers are recomputed.
 // budget is LoadOptions.ActivationBytes.
@@ -21,12 +27,12 @@ func (c *Config) TrainingBytes(longest, rank int, budget int64) (bytes int64, re
 		budget = defaultActivations
 	}
 	if c.Parameters() <= smallModel {
-		return int64(smallRows) * c.rowBytes(rank, false), false
+		return int64(smallRows) * c.rowBytes(rank, c.Layers), false
 	}
-	row := c.rowBytes(rank, false)
-	rows := max(1, min(largeRows, int(budget/row)))
+	rows := c.trainingRows(rank, budget)
 	if longest = max(1, longest); longest <= rows {
-		return int64(rows-rows%longest) * row, false
+		return int64(rows-rows%longest) * c.rowBytes(rank, c.Layers), false
 	}
-	return int64(longest) * c.rowBytes(rank, true), true
+	kept := c.keptLayers(longest, rank, budget)
+	return int64(longest) * c.rowBytes(rank, kept), kept < c.Layers
 }

@@ -14,10 +14,10 @@ type pass struct {
 	pool *kernels.Pool // nil: everything on the calling goroutine
 	att  kernels.Attention
 	keep bool // the backward needs each layer's activations
-	// recompute keeps the residual stream alone: the backward runs each layer's
-	// forward again. It changes no bit.
-	recompute bool
-	filled    int // the layer whose activations acts[0] holds under recompute
+	// shared is the number of bottom layers that have one set of activations
+	// between them: the backward runs their forward again. It changes no bit.
+	shared int
+	filled int // the layer whose activations acts[0] holds
 
 	rows     int
 	ids, pos []int32
@@ -91,9 +91,8 @@ func floats(s *[]float32, n int) []float32 {
 func (p *pass) size() {
 	p.rows = len(p.ids)
 	z, r := p.m.Config.sizes(), p.rows
-	n := len(p.acts)
-	if !p.keep || p.recompute {
-		n = 1
+	if !p.keep {
+		p.shared = len(p.acts)
 	}
 	for i := range p.x {
 		if i == 0 || p.keep {
@@ -102,7 +101,10 @@ func (p *pass) size() {
 			p.x[i] = p.x[0]
 		}
 	}
-	for i := range p.acts[:n] {
+	for i := range p.acts {
+		if i > 0 && i < p.shared {
+			continue
+		}
 		a := &p.acts[i]
 		floats(&a.inv1, r)
 		floats(&a.inv2, r)
@@ -131,25 +133,39 @@ func (p *pass) size() {
 
 // layerActs gives the activations of layer l.
 func (p *pass) layerActs(l int) *activations {
-	if !p.keep || p.recompute {
-		return &p.acts[0]
+	if l < p.shared {
+		l = 0
 	}
 	return &p.acts[l]
 }
 
-// rowBytes is the memory of one row's activations in all layers, keys and
-// values included; with recompute, in one layer and the residual stream.
-func (c *Config) rowBytes(rank int, recompute bool) int64 {
+// keepLayers gives as many layers their own activations as kept says, the top
+// ones; the others share one more set.
+func (p *pass) keepLayers(kept int) {
+	p.shared = 0
+	if l := len(p.acts); kept < l {
+		p.shared = l - max(kept, 1) + 1
+	}
+}
+
+// rowBytes is the memory of one row in training: the residual stream, the
+// activations of kept layers, keys and values included, and gradients.
+func (c *Config) rowBytes(rank, kept int) int64 {
 	z := c.sizes()
 	layer := 3*z.hidden + z.qkv + z.q + 3*z.inner + 2*z.kv + 7*rank
 	if c.HeadNorm() {
 		layer += z.rot
 	}
 	back := 2*z.hidden + 3*z.inner + z.q + 2*z.qkv
-	if recompute {
-		return 4 * int64(c.Layers*z.hidden+layer+back)
-	}
-	return 4 * int64(c.Layers*(z.hidden+layer)+back)
+	return 4 * int64(c.Layers*z.hidden+kept*layer+back)
+}
+
+// keptLayers is the number of layers whose activations fit the budget for so
+// many rows, at least one.
+func (c *Config) keptLayers(rows, rank int, budget int64) int {
+	fixed := c.rowBytes(rank, 0)
+	layer := c.rowBytes(rank, 1) - fixed
+	return int(max(1, min(int64(c.Layers), (budget/int64(rows)-fixed)/layer)))
 }
 
 // rotated gives the rotated queries and keys and their stride: a buffer of

@@ -210,13 +210,9 @@ func (p *pass) ownCaches(c *chunk) {
 		p.caches = make([]kernels.KVCache, n+n/4)
 	}
 	p.caches = p.caches[:spans*layers]
-	own := layers
-	if p.recompute {
-		own = 1
-	}
-	all := floats(&p.kv, total*own)
+	all := floats(&p.kv, total*(layers-max(p.shared-1, 0)))
 	for l := range p.spans {
-		mem := all[l%own*total:]
+		mem := all[max(0, l-max(p.shared-1, 0))*total:]
 		if l > 0 {
 			p.spans[l] = append(p.spans[l][:0], p.spans[0]...)
 		}

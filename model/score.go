@@ -198,13 +198,13 @@ func (m *Model) backwardLarge(ctx context.Context, seqs []Sequence, temperature 
 		}
 	}
 	// Chunks are as large as fits without recomputing; a sequence longer than
-	// that is a chunk of its own, and is recomputed layer by layer.
-	rows := max(1, min(largeRows, int(m.activations()/m.Config.rowBytes(rank, false))))
+	// that is a chunk of its own, of which as many layers are kept as fit.
+	rows := m.Config.trainingRows(rank, m.activations())
 	chunks := plan(seqs, rows, m.flat != nil)
 	turn := newTurns()
 	return m.spread(ctx, len(chunks), true, func(p *pass, i int) {
 		c := &chunks[i]
-		p.recompute = c.rows > rows
+		p.keepLayers(m.Config.keptLayers(c.rows, rank, m.activations()))
 		p.load(seqs, c, grads)
 		p.train(c, i, temperature, loss, chunkGrads(seqs, c, grads), turn)
 		p.store(c, out)

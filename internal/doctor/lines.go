@@ -21,7 +21,7 @@ func (f Forecast) Lines() []string {
 			size(m.Weights), size(m.Transposed), size(m.Adapters), size(m.Activations), size(m.KV), size(m.Head), size(m.Rest)),
 	}
 	if f.Recomputes {
-		out = append(out, row("", "sequences of this length are recomputed layer by layer, which costs a third more training time"))
+		out = append(out, row("", "sequences of this length are partly recomputed, which costs up to a third more training time"))
 	}
 	return out
 }
