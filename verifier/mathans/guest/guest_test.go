@@ -195,3 +195,19 @@ func BenchmarkSandboxInteger(b *testing.B) {
 func BenchmarkSandboxRadical(b *testing.B) {
 	benchmarkSandbox(b, mathans.Question{Gold: `\sqrt{12}`, Reply: `So \boxed{2\sqrt{3}}`})
 }
+
+// FuzzGuestAgrees has the guest and the native engine judge the same pairs.
+func FuzzGuestAgrees(f *testing.F) {
+	for i, q := range questions(f) {
+		if i%10 == 0 {
+			f.Add(q.Gold, q.Reply)
+		}
+	}
+	w := worker(f)
+	f.Fuzz(func(t *testing.T, gold, reply string) {
+		q := mathans.Question{Gold: gold, Reply: reply}
+		if got, want := serve(t, w, []mathans.Question{q}, 64)[0], mathans.Judge(gold, reply, q.Options); got != want {
+			t.Errorf("gold %q, reply %q: guest %v, native %v", gold, reply, got, want)
+		}
+	})
+}
