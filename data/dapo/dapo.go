@@ -173,16 +173,14 @@ func promptText(raw json.RawMessage) (string, error) {
 	if json.Unmarshal(raw, &text) == nil {
 		return text, nil
 	}
-	var messages []struct{ Role, Content string }
-	if json.Unmarshal(raw, &messages) != nil {
+	text, ok := data.LastUserMessage(raw)
+	switch {
+	case !ok:
 		return "", data.BadRow("a prompt that is neither text nor messages", "%.60s", raw)
+	case text == "":
+		return "", data.BadRow("a prompt without a user message", "")
 	}
-	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].Role == "user" {
-			return messages[i].Content, nil
-		}
-	}
-	return "", data.BadRow("a prompt without a user message", "")
+	return text, nil
 }
 
 // Unwrap takes the data set's instruction off a prompt: as a whole prefix and

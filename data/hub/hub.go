@@ -150,6 +150,18 @@ func (c *Client) List(ctx context.Context, r Repo) (Listing, error) {
 	if !repoName.MatchString(r.Name) || strings.Contains(r.Name, "..") {
 		return l, fmt.Errorf("hub: %q is no repository name; it should be owner/name", r.Name)
 	}
+	address := fmt.Sprintf("%s/api/%s/%s/revision/%s?blobs=true", c.Endpoint, r.Kind, r.Name, url.PathEscape(r.revision()))
+	body, err := c.get(ctx, r, address)
+	if err != nil {
+		return l, err
+	}
+	return parseListing(r, body)
+}
+
+// parseListing checks what the hub says: names stay in the folder, hashes are
+// hashes.
+func parseListing(r Repo, body []byte) (Listing, error) {
+	var l Listing
 	var answer struct {
 		SHA      string
 		Siblings []struct {
@@ -161,11 +173,6 @@ func (c *Client) List(ctx context.Context, r Repo) (Listing, error) {
 				Size   int64
 			}
 		}
-	}
-	address := fmt.Sprintf("%s/api/%s/%s/revision/%s?blobs=true", c.Endpoint, r.Kind, r.Name, url.PathEscape(r.revision()))
-	body, err := c.get(ctx, r, address)
-	if err != nil {
-		return l, err
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
 		return l, fmt.Errorf("hub: %s: the answer is no listing: %w", r, err)

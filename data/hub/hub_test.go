@@ -311,3 +311,20 @@ func TestFromEnv(t *testing.T) {
 		}
 	}
 }
+
+func FuzzListing(f *testing.F) {
+	f.Add([]byte(`{"sha":"` + commit + `","siblings":[{"rfilename":"a/b","size":1,"blobId":"` + commit + `"},{"rfilename":"c","lfs":{"sha256":"` + commit + `","size":2}}]}`))
+	f.Add([]byte(`{"sha":"` + commit + `","siblings":[{"rfilename":"../b","size":1}]}`))
+	f.Add([]byte(`[]`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		l, err := parseListing(repo, body)
+		if err != nil {
+			return
+		}
+		for _, e := range l.Files {
+			if !filepath.IsLocal(e.Path) || strings.ContainsAny(e.etag(), "/.\\") || e.Size < 0 {
+				t.Errorf("%+v", e)
+			}
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package jsonl
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -124,6 +125,36 @@ func TestALineOverTheLimitIsSkippedWithoutMemory(t *testing.T) {
 	}
 	if n := after.TotalAlloc - before.TotalAlloc; n > 6*largestRow {
 		t.Errorf("%d MiB allocated", n>>20)
+	}
+}
+
+// TestHostileRowsAllocateLittle: no row asks for more than a few times its own
+// size.
+func TestHostileRowsAllocateLittle(t *testing.T) {
+	const n = 1 << 20
+	var keys strings.Builder
+	for i := 0; keys.Len() < n; i++ {
+		fmt.Fprintf(&keys, `"k%d":0,`, i)
+	}
+	for name, row := range map[string]string{
+		"open brackets":  strings.Repeat("[", n),
+		"nested objects": strings.Repeat(`{"problem":`, n/11),
+		"deep but whole": `{"problem":"p","answer":1,"x":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}`,
+		"many keys":      `{` + keys.String() + `"problem":"p","answer":1}`,
+		"same key":       `{` + strings.Repeat(`"problem":"p",`, n/14) + `"answer":1}`,
+		"long string":    `{"problem":"` + strings.Repeat("x", n) + `","answer":1}`,
+		"escapes":        `{"problem":"` + strings.Repeat(`\u0041`, n/6) + `","answer":1}`,
+		"long number":    `{"problem":"p","answer":` + strings.Repeat("9", n) + `}`,
+		"many messages":  `{"prompt":[` + strings.Repeat(`{},`, n/3) + `{}],"answer":1}`,
+		"zeros":          strings.Repeat("\x00", n),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		Task("x", []byte(row))
+		runtime.ReadMemStats(&after)
+		if got, most := after.TotalAlloc-before.TotalAlloc, uint64(5*len(row)+1<<20); got > most {
+			t.Errorf("%s: %d KiB allocated for a row of %d KiB", name, got>>10, len(row)>>10)
+		}
 	}
 }
 

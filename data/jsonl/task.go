@@ -1,33 +1,45 @@
 package jsonl
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
 	"troupe/data"
 )
 
-// fields are the names under which rows have what a task needs. The first
-// that is there counts.
-var (
-	textFields   = []string{"problem", "question", "prompt", "Problem", "Question"}
-	answerFields = []string{"answer", "gold", "Answer", "final_answer", "expected_answer"}
-	idFields     = []string{"id", "unique_id", "problem_idx", "ID"}
-	testFields   = []string{"tests", "test_cases", "input_output", "verification_info", "public_test_cases", "test_list", "test"}
-)
+// row has what a task may need, under all the names that data sets use. Names
+// are matched without regard to case, as encoding/json does: AIME 2024 writes
+// Problem and Answer. What else a row holds is skipped without being kept.
+type row struct {
+	Problem, Question, Prompt json.RawMessage
+
+	Answer, Gold   json.RawMessage
+	FinalAnswer    json.RawMessage `json:"final_answer"`
+	ExpectedAnswer json.RawMessage `json:"expected_answer"`
+
+	ID         json.RawMessage
+	UniqueID   json.RawMessage `json:"unique_id"`
+	ProblemIdx json.RawMessage `json:"problem_idx"`
+
+	Tests, Test      json.RawMessage
+	TestCases        json.RawMessage `json:"test_cases"`
+	InputOutput      json.RawMessage `json:"input_output"`
+	VerificationInfo json.RawMessage `json:"verification_info"`
+	PublicTestCases  json.RawMessage `json:"public_test_cases"`
+	TestList         json.RawMessage `json:"test_list"`
+
+	Split, Checker json.RawMessage
+	FnName         json.RawMessage `json:"fn_name"`
+	EntryPoint     json.RawMessage `json:"entry_point"`
+	StarterCode    json.RawMessage `json:"starter_code"`
+}
 
 // Columns are all names under which a row may have something of a task, each
 // with the "?" of a parquet column that may be missing.
 func Columns() []string {
-	var names []string
-	for _, list := range [][]string{textFields, answerFields, idFields, testFields,
-		{"split", "fn_name", "entry_point", "starter_code", "checker", "private_test_cases", "metadata"}} {
-		for _, n := range list {
-			names = append(names, n+"?")
-		}
-	}
-	return names
+	return strings.Fields(`problem? question? prompt? Problem? Question? answer? gold? Answer? final_answer? expected_answer?
+		id? unique_id? problem_idx? ID? tests? test? test_cases? input_output? verification_info? public_test_cases?
+		private_test_cases? metadata? test_list? split? checker? fn_name? entry_point? starter_code?`)
 }
 
 // Task reads one row: math {"problem"|"question"|"prompt", "answer"}, code
@@ -35,8 +47,8 @@ func Columns() []string {
 // and "split" may be there. A GSM8K answer is what follows its ####. The error
 // is a *data.RowError.
 func Task(set string, raw []byte) (data.Task, error) {
-	var row map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &row); err != nil || row == nil {
+	var r *row
+	if err := json.Unmarshal(raw, &r); err != nil || r == nil {
 		if err == nil {
 			return data.Task{}, data.BadRow("not a JSON object", "null")
 		}
@@ -45,47 +57,39 @@ func Task(set string, raw []byte) (data.Task, error) {
 		}
 		return data.Task{}, data.BadRow("not JSON", "%v", err)
 	}
-	t := data.Task{Text: problemText(row)}
+	t := data.Task{Text: problemText(first(r.Problem, r.Question, r.Prompt))}
 	if strings.TrimSpace(t.Text) == "" {
-		return t, data.BadRow("no problem text", "none of %s has one", strings.Join(textFields, ", "))
+		return t, data.BadRow("no problem text", "neither problem nor question nor prompt has one")
 	}
-	t.ID = scalar(first(row, idFields))
+	t.ID = scalar(first(r.ID, r.UniqueID, r.ProblemIdx))
 	if t.ID == "" {
 		t.ID = data.TaskID(set, t.Text)
 	}
-	if err := setSplit(&t, scalar(row["split"])); err != nil {
+	if err := setSplit(&t, scalar(r.Split)); err != nil {
 		return t, err
 	}
-	if tests := first(row, testFields); tests != nil {
-		return codeTask(t, row, tests)
+	tests := first(r.Tests, r.TestCases, r.InputOutput, r.VerificationInfo, r.PublicTestCases, r.TestList, r.Test)
+	if tests != nil {
+		// Some data sets spread the tests over the row itself.
+		if first(r.PublicTestCases) != nil || first(r.Tests) == nil && first(r.Test) != nil {
+			tests = raw
+		}
+		return codeTask(t, r, tests)
 	}
 	t.Kind = data.Math
-	answer := first(row, answerFields)
-	if t.Gold = gold(scalar(answer)); t.Gold == "" {
+	if t.Gold = gold(scalar(first(r.Answer, r.Gold, r.FinalAnswer, r.ExpectedAnswer))); t.Gold == "" {
 		return t, data.BadRow("no answer", "neither an answer nor tests")
 	}
 	return t, nil
 }
 
-func codeTask(t data.Task, row map[string]json.RawMessage, tests json.RawMessage) (data.Task, error) {
+func codeTask(t data.Task, r *row, tests json.RawMessage) (data.Task, error) {
 	t.Kind = data.Code
-	t.Starter = scalar(row["starter_code"])
-	t.Checker = scalar(row["checker"])
-	fn := scalar(row["fn_name"])
-	if fn == "" {
-		fn = scalar(row["entry_point"])
-	}
-	raw := []byte(tests)
-	// Some data sets spread the tests over the row itself.
-	if _, spread := row["public_test_cases"]; spread || row["test"] != nil && row["tests"] == nil {
-		whole, err := json.Marshal(row)
-		if err != nil {
-			return t, data.BadRow("bad tests", "%v", err)
-		}
-		raw = whole
-	}
+	t.Starter = scalar(r.StarterCode)
+	t.Checker = scalar(r.Checker)
+	fn := scalar(first(r.FnName, r.EntryPoint))
 	var err error
-	if t.Tests, t.Fn, err = data.ParseTests(raw, fn); err != nil {
+	if t.Tests, t.Fn, err = data.ParseTests(tests, fn); err != nil {
 		return t, data.BadRow("bad tests", "%v", err)
 	}
 	return t, nil
@@ -105,16 +109,9 @@ func setSplit(t *data.Task, split string) error {
 
 // problemText is the problem as one text. A list of chat messages, as training
 // sets have it, gives its last user message.
-func problemText(row map[string]json.RawMessage) string {
-	raw := first(row, textFields)
-	var messages []struct{ Role, Content string }
-	if json.Unmarshal(raw, &messages) == nil {
-		for i := len(messages) - 1; i >= 0; i-- {
-			if messages[i].Role == "user" {
-				return messages[i].Content
-			}
-		}
-		return ""
+func problemText(raw json.RawMessage) string {
+	if text, ok := data.LastUserMessage(raw); ok {
+		return text
 	}
 	return scalar(raw)
 }
@@ -130,10 +127,11 @@ func gold(answer string) string {
 	return strings.ReplaceAll(strings.TrimSpace(answer[i+len("####"):]), ",", "")
 }
 
-func first(row map[string]json.RawMessage, names []string) json.RawMessage {
-	for _, n := range names {
-		if v := bytes.TrimSpace(row[n]); len(v) > 0 && string(v) != "null" {
-			return v
+// first is the first of some fields that is there and not null.
+func first(fields ...json.RawMessage) json.RawMessage {
+	for _, f := range fields {
+		if len(f) > 0 && string(f) != "null" {
+			return f
 		}
 	}
 	return nil

@@ -228,3 +228,31 @@ func TestDamagedFilesAreErrors(t *testing.T) {
 		t.Errorf("only %d of %d damaged files were refused", failed, rounds)
 	}
 }
+
+// FuzzRows reads damaged files through the child, as the product does: there a
+// crash is an answer, here it must never be one.
+func FuzzRows(f *testing.F) {
+	for _, options := range [][]parquetgo.WriterOption{nil, {parquetgo.Compression(&parquetgo.Snappy)}, {parquetgo.DataPageVersion(1)}} {
+		b, err := os.ReadFile(write(f, records(3), options...))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Add([]byte("PAR1PAR1PAR1"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		path := filepath.Join(t.TempDir(), "x.parquet")
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		err := Rows(t.Context(), path, []string{"id?", "prompt?", "nested?", "note?"}, func(row int, raw []byte, rowErr error) error {
+			if rowErr == nil && !json.Valid(raw) {
+				t.Errorf("row %d is no JSON: %q", row, raw)
+			}
+			return nil
+		})
+		if err != nil && (strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path)) {
+			t.Errorf("%v", err)
+		}
+	})
+}
