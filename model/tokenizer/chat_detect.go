@@ -2,10 +2,7 @@ package tokenizer
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -57,12 +54,9 @@ func defaultSystem(template string) string {
 
 // readTemplate is the chat template of a checkpoint, "" if it has none.
 func readTemplate(dir string) (string, error) {
-	b, err := os.ReadFile(filepath.Join(dir, "chat_template.jinja"))
-	if err == nil {
-		return string(b), nil
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return "", err
+	b, err := readSide(filepath.Join(dir, "chat_template.jinja"))
+	if b != nil || err != nil {
+		return string(b), err
 	}
 	path := filepath.Join(dir, "tokenizer_config.json")
 	var c struct {

@@ -115,6 +115,28 @@ func FuzzChat(f *testing.F) {
 	})
 }
 
+// FuzzTemplate feeds configuration files: an error that says so, or a layout
+// that renders.
+func FuzzTemplate(f *testing.F) {
+	for _, s := range []string{`{"chat_template": "<|im_start|>system\\nx<|im_end|>"}`, `{"chat_template": [{"name": "default", "template": "a"}]}`, `{}`, `{"chat_template": 1}`} {
+		f.Add([]byte(s))
+	}
+	dir := f.TempDir()
+	path := filepath.Join(dir, "tokenizer_config.json")
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, layout, err := detect(dir)
+		if err != nil {
+			return
+		}
+		if _, err := layout([]Message{{Role: "user", Content: "q"}}, true, true); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // TestConcurrent hammers the cache of words.
 func TestConcurrent(t *testing.T) {
 	tok := smallTokenizer(t)

@@ -13,7 +13,12 @@ import (
 const (
 	maxFile = 256 << 20 // bytes of a tokenizer.json; the largest in use have 35 MB
 	maxID   = 1 << 23   // ids above are a broken file, not a large vocabulary
+	maxSide = 64 << 20  // bytes of a configuration file beside it
 )
+
+// maxGap bounds the ids without a token: memory goes with the highest id, and
+// a few bytes of a file must not claim much of it.
+const maxGap = 4096
 
 // FileName is the file Load looks for in a folder.
 const FileName = "tokenizer.json"
@@ -151,7 +156,9 @@ func (t *Tokenizer) readModel(m modelFile) error {
 	if m.IgnoreMerges {
 		b.words = make(map[string]int32, len(entries))
 	}
-	t.grow(entries)
+	if err := t.grow(entries); err != nil {
+		return fmt.Errorf("model: vocab: %w", err)
+	}
 	for _, e := range entries {
 		if err := t.define(e.token, e.id); err != nil {
 			return fmt.Errorf("model: vocab: %w", err)
@@ -220,7 +227,9 @@ func (t *Tokenizer) readAdded(tokens []addedToken) error {
 		}
 		entries = append(entries, vocabEntry{a.Content, a.ID})
 	}
-	t.grow(entries)
+	if err := t.grow(entries); err != nil {
+		return fmt.Errorf("added_tokens: %w", err)
+	}
 	for i, e := range entries {
 		if err := t.define(e.token, e.id); err != nil {
 			return fmt.Errorf("added_tokens[%d]: %w", i, err)
@@ -232,15 +241,19 @@ func (t *Tokenizer) readAdded(tokens []addedToken) error {
 }
 
 // grow makes room for the ids of entries.
-func (t *Tokenizer) grow(entries []vocabEntry) {
+func (t *Tokenizer) grow(entries []vocabEntry) error {
 	for _, e := range entries {
 		t.size = max(t.size, int(e.id)+1)
+	}
+	if known := len(t.names) + len(entries); t.size > 2*known+maxGap {
+		return fmt.Errorf("ids go up to %d for %d tokens", t.size-1, known)
 	}
 	if n := t.size - len(t.raw); n > 0 {
 		t.raw = append(t.raw, make([]string, n)...)
 		t.tokens = append(t.tokens, make([]string, n)...)
 		t.special = append(t.special, make([]bool, n)...)
 	}
+	return nil
 }
 
 // define records one token. Two tokens of one id, or two ids of one token,
@@ -258,13 +271,25 @@ func (t *Tokenizer) define(token string, id int32) error {
 	return nil
 }
 
-// readOptional decodes a JSON file that need not exist.
-func readOptional(path string, v any) error {
-	b, err := os.ReadFile(path)
+// readSide reads a file that need not exist; nil if it does not.
+func readSide(path string) ([]byte, error) {
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxSide {
+		return nil, fmt.Errorf("%s: %d bytes; at most %d are read", path, info.Size(), maxSide)
+	}
+	return os.ReadFile(path)
+}
+
+// readOptional decodes a JSON file that need not exist.
+func readOptional(path string, v any) error {
+	b, err := readSide(path)
+	if b == nil || err != nil {
 		return err
 	}
 	if err := json.Unmarshal(b, v); err != nil {

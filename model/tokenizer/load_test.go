@@ -133,6 +133,8 @@ func TestBadFiles(t *testing.T) {
 		{"id a fraction", `{"pre_tokenizer": {"type": "ByteLevel"}, "model": {"vocab": {"a": 1.5}}}`, "out of range"},
 		{"id negative", `{"pre_tokenizer": {"type": "ByteLevel"}, "model": {"vocab": {"a": -1}}}`, "out of range"},
 		{"id huge", `{"pre_tokenizer": {"type": "ByteLevel"}, "model": {"vocab": {"a": 4000000000}}}`, "out of range"},
+		{"id far off", `{"pre_tokenizer": {"type": "ByteLevel"}, "model": {"vocab": {"a": 8000000}}}`, "ids go up to 8000000 for 1 tokens"},
+		{"added far off", swap(`"id":256`, `"id":8000000`), "ids go up to 8000000 for 257 tokens"},
 		{"id twice", `{"pre_tokenizer": {"type": "ByteLevel"}, "model": {"vocab": {"a": 1, "b": 1}}}`, `id 1 is both "a" and "b"`},
 		{"token twice", `{"pre_tokenizer": {"type": "ByteLevel"}, "model": {"vocab": {"a": 1, "a": 2}}}`, `token "a" has id 1 and id 2`},
 		{"merge of one", swap(merges, `"merges": ["ab"]`), `"ab" is not two tokens`},
