@@ -80,7 +80,7 @@ func (p *Pool) prepare(ctx context.Context) error {
 	}
 	rate, known := python.Rate(files.WasmSum)
 	if !known {
-		p.opt.Log("sandbox: guest %.12s is not one that was measured; time limits use the pinned guest's constant", files.WasmSum)
+		p.opt.Log("sandbox: guest %.12s is not one that was measured; time limits use the pinned guest's constant unless TROUPE_PYTHON_RATE gives another", files.WasmSum)
 	}
 	p.guest, p.rate = files.WasmSum, rate
 	p.dir = filepath.Join(cache, "python", "prepared-"+python.Key(files.WasmSum, files.LibSum))
