@@ -1,9 +1,6 @@
 package tokenizer
 
-import (
-	"slices"
-	"unicode/utf8"
-)
+import "slices"
 
 // Tokenizer is one loaded tokenizer.json. It is safe for concurrent use.
 type Tokenizer struct {
@@ -147,13 +144,4 @@ func rawBytes(token string) (string, bool) {
 		out = append(out, b)
 	}
 	return string(out), true
-}
-
-// spelling is raw bytes in the byte-level alphabet.
-func spelling(raw string) string {
-	out := make([]byte, 0, 2*len(raw))
-	for i := 0; i < len(raw); i++ {
-		out = utf8.AppendRune(out, byteRunes[raw[i]])
-	}
-	return string(out)
 }
