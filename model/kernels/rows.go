@@ -67,11 +67,11 @@ type AdamW struct {
 // All have the same length.
 func (p *Pool) AdamW(param, grad, m, v []float32, a AdamW) {
 	r := adamRates{
-		keep: float32(1 - a.LR*a.WeightDecay),
+		keep: float32(1 - float64(a.LR*a.WeightDecay)),
 		b1:   float32(a.Beta1), c1: float32(1 - a.Beta1),
 		b2: float32(a.Beta2), c2: float32(1 - a.Beta2),
-		root: float32(1 / math.Sqrt(1-math.Pow(a.Beta2, float64(a.Step)))), eps: float32(a.Eps),
-		step:   float32(a.LR / (1 - math.Pow(a.Beta1, float64(a.Step)))),
+		root: float32(1 / math.Sqrt(1-power(a.Beta2, a.Step))), eps: float32(a.Eps),
+		step:   float32(a.LR / (1 - power(a.Beta1, a.Step))),
 		gscale: a.GradScale,
 	}
 	if r.gscale == 0 {
@@ -80,6 +80,18 @@ func (p *Pool) AdamW(param, grad, m, v []float32, a AdamW) {
 	n := len(param)
 	grad, m, v = grad[:n], m[:n], v[:n]
 	p.spread(n, 1<<14, func(_, i, j int) { rowAdam(param[i:j], grad[i:j], m[i:j], v[i:j], &r) })
+}
+
+// power is x**n by squaring: math.Pow may differ in the last bit between machines.
+func power(x float64, n int) float64 {
+	y := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			y = float64(y * x)
+		}
+		x = float64(x * x)
+	}
+	return y
 }
 
 // spread runs f over [0, n) in ranges of at least grain; on the caller alone when

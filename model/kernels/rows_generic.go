@@ -91,10 +91,10 @@ func gateGeneric(y, g, u []float32) {
 func gateBackGeneric(dg, du, dy, g, u []float32) {
 	for i := range dg {
 		s := sigmoid(g[i])
-		d := dy[i]
 		slope := s * fma(g[i], 1-s, 1)
-		du[i] = d * float32(g[i]*s)
-		dg[i] = float32(d*u[i]) * slope
+		// Both before either is stored: outputs may be inputs.
+		a, b := float32(dy[i]*u[i])*slope, dy[i]*float32(g[i]*s)
+		dg[i], du[i] = a, b
 	}
 }
 

@@ -28,6 +28,7 @@ var rowCases = []rowCase{
 	{"gate", func(a [5][]float32, s, t *[16]float32) { rowGate(a[0], a[1], a[2]) }},
 	{"gateBack", func(a [5][]float32, s, t *[16]float32) { rowGateBack(a[0], a[1], a[2], a[3], a[4]) }},
 	{"gateBack in place", func(a [5][]float32, s, t *[16]float32) { rowGateBack(a[0], a[1], a[1], a[0], a[2]) }},
+	{"gateBack over g and u", func(a [5][]float32, s, t *[16]float32) { rowGateBack(a[0], a[1], a[2], a[0], a[1]) }},
 	{"expSum", func(a [5][]float32, s, t *[16]float32) { s[0] = rowExpSum(a[0], a[1], 1.3, 2) }},
 	{"expSum in place", func(a [5][]float32, s, t *[16]float32) { s[0] = rowExpSum(a[0], a[0], 9, -3) }},
 	{"entropy", func(a [5][]float32, s, t *[16]float32) { s[0], t[0] = rowEntropy(a[0], 1.3, 2) }},

@@ -1,5 +1,5 @@
 // Command _asm writes the families of micro-kernels that differ only in tile
-// height: tiles_*_amd64.s, tiles_arm64.s and their Go declarations. Run it in the
+// height, and the row kernels, one body for all instruction sets. Run it in the
 // package's folder: go run ./_asm. A test compares its output with the tree.
 package main
 
@@ -51,6 +51,10 @@ func main() {
 		"split_amd64.s":        splitFile,
 		"convert_amd64.s":      convertFile,
 		"tiles_amd64.go":       amd64Stubs,
+		"tiles_neon_arm64.s":   neonTiles,
+		"tiles_arm64.go":       arm64Stubs,
+		"rows_neon_arm64.s":    neonRows,
+		"rows_arm64.go":        neonRowStubs,
 		"rows_avx512_amd64.s":  rowsFile("Z", 64),
 		"rows_avx2_amd64.s":    rowsFile("Y", 32),
 		"rows_amd64.go":        rowStubs,

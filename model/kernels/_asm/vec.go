@@ -5,18 +5,19 @@ import (
 	"slices"
 )
 
-// vec writes the body of a row kernel in one amd64 instruction set. The lanes of a
+// vec writes the body of a row kernel in one instruction set. The lanes of a
 // block of sixteen elements lie in 16·4/size registers; the body is written once
 // for each of them (part).
 type vec struct {
 	*file
 	k      *rowKernel
-	r      string // register letter
-	size   int    // bytes per register
-	part   int    // which of the registers of a block
-	masked bool   // the tail of the row
-	next   int    // next free register
-	here   int    // register for scalars read where they are used, or -1
+	r      string          // register letter
+	size   int             // bytes per register
+	part   int             // which of the registers of a block
+	masked bool            // the tail of the row
+	next   int             // next free register
+	here   int             // register for scalars read where they are used, or -1
+	stored map[string]bool // slices the body has written
 }
 
 var pointers = []string{"SI", "DI", "DX", "BX", "R8", "R9"}
@@ -44,13 +45,25 @@ func (v *vec) scalarHere(n string) string {
 		v.here = v.next
 		v.next++
 	}
+	if v.r == "V" {
+		v.p("\tFMOVS %s+%d(FP), F%d\n\tVDUP V%[3]d.S[0], V%[3]d.S4", n, v.argument(n), v.here)
+		return v.reg(v.here)
+	}
 	v.p("\tVBROADCASTSS %s+%d(FP), %s", n, v.argument(n), v.reg(v.here))
 	return v.reg(v.here)
 }
 
 // argument is the frame offset of a parameter: n, pointers, then scalars.
 func (v *vec) argument(n string) int {
-	return 8 + 8*len(v.k.slices) + 4*slices.Index(v.k.scalars, n)
+	return v.scalarsAt() + 4*slices.Index(v.k.scalars, n)
+}
+
+// scalarsAt is the frame offset of the first scalar; arm64 has one pointer more.
+func (v *vec) scalarsAt() int {
+	if v.r == "V" {
+		return 16 + 8*len(v.k.slices)
+	}
+	return 8 + 8*len(v.k.slices)
 }
 
 func (v *vec) temp() string {
@@ -65,6 +78,8 @@ func (v *vec) address(slice string) string {
 func (v *vec) load(slice string) string {
 	t := v.temp()
 	switch {
+	case v.r == "V":
+		v.p("\tFMOVQ %d(R%d), F%d", 16*v.part, 1+slices.Index(v.k.slices, slice), regNumber(t))
 	case !v.masked:
 		v.p("\tVMOVUPS %s, %s", v.address(slice), t)
 	case v.r == "Z":
@@ -76,7 +91,13 @@ func (v *vec) load(slice string) string {
 }
 
 func (v *vec) store(slice, t string) {
+	if v.stored == nil {
+		v.stored = map[string]bool{}
+	}
+	v.stored[slice] = true
 	switch {
+	case v.r == "V":
+		v.p("\tFMOVQ F%d, %d(R%d)", regNumber(t), 16*v.part, 1+slices.Index(v.k.slices, slice))
 	case !v.masked:
 		v.p("\tVMOVUPS %s, %s", t, v.address(slice))
 	case v.r == "Z":
@@ -86,11 +107,27 @@ func (v *vec) store(slice, t string) {
 	}
 }
 
-func (v *vec) mul(d, a, b string) { v.p("\tVMULPS %s, %s, %s", b, a, d) }
-func (v *vec) add(d, a, b string) { v.p("\tVADDPS %s, %s, %s", b, a, d) }
-func (v *vec) sub(d, a, b string) { v.p("\tVSUBPS %s, %s, %s", b, a, d) }
-func (v *vec) div(d, a, b string) { v.p("\tVDIVPS %s, %s, %s", b, a, d) }
-func (v *vec) sqrt(d, a string)   { v.p("\tVSQRTPS %s, %s", a, d) }
+func (v *vec) mul(d, a, b string) { v.binary("VMULPS", 0x6e20dc00, d, a, b) }
+func (v *vec) add(d, a, b string) { v.binary("VADDPS", 0x4e20d400, d, a, b) }
+func (v *vec) sub(d, a, b string) { v.binary("VSUBPS", 0x4ea0d400, d, a, b) }
+func (v *vec) div(d, a, b string) { v.binary("VDIVPS", 0x6e20fc00, d, a, b) }
+
+// binary writes d = a op b, for arm64 as a word.
+func (v *vec) binary(op string, code uint32, d, a, b string) {
+	if v.r == "V" {
+		v.word(code, "F"+op[1:4], d, a, b)
+		return
+	}
+	v.p("\t%s %s, %s, %s", op, b, a, d)
+}
+
+func (v *vec) sqrt(d, a string) {
+	if v.r == "V" {
+		v.word2(0x6ea1f800, "FSQRT", d, a)
+		return
+	}
+	v.p("\tVSQRTPS %s, %s", a, d)
+}
 
 func (v *vec) fma(d, a, b, c string)  { v.fused("VFMADD", d, a, b, c) }  // a·b + c
 func (v *vec) fnma(d, a, b, c string) { v.fused("VFNMADD", d, a, b, c) } // c - a·b
@@ -99,6 +136,10 @@ func (v *vec) fms(d, a, b, c string)  { v.fused("VFMSUB", d, a, b, c) }  // a·b
 // fused picks the form whose overwritten operand is d, which must be one of the
 // operands or another register.
 func (v *vec) fused(op, d, a, b, c string) {
+	if v.r == "V" {
+		v.neonFused(op, d, a, b, c)
+		return
+	}
 	switch d {
 	case c:
 		v.p("\t%s231PS %s, %s, %s", op, b, a, d)
@@ -118,10 +159,13 @@ func (v *vec) zero() string {
 }
 
 func (v *vec) clear(t string) {
-	if v.r == "Z" {
+	switch v.r {
+	case "Z":
 		v.p("\tVPXORD %[1]s, %[1]s, %[1]s", t)
-	} else {
+	case "Y":
 		v.p("\tVXORPS %[1]s, %[1]s, %[1]s", t)
+	default:
+		v.p("\tVEOR %[1]s.B16, %[1]s.B16, %[1]s.B16", t)
 	}
 }
 
@@ -134,22 +178,29 @@ var constants = []struct{ name, value string }{
 
 func (v *vec) constant(name string) string {
 	t := v.temp()
-	v.p("\tVBROADCASTSS %s, %s", v.constAt(name), t)
+	v.constantIn(name, t)
 	return t
 }
 
-func (v *vec) constAt(name string) string {
-	for i, c := range constants {
-		if c.name == name {
-			return fmt.Sprintf("rows%s<>+%d(SB)", v.isa(), 4*i)
-		}
+// constantIn loads a constant into a register.
+func (v *vec) constantIn(name, t string) {
+	if v.r == "V" {
+		v.neonConstant(name, t)
+		return
 	}
-	panic("no constant " + name)
+	v.p("\tVBROADCASTSS %s, %s // %s", v.constAt(name), t, name)
+}
+
+func (v *vec) constAt(name string) string {
+	return fmt.Sprintf("rows%s<>+%d(SB)", v.isa(), 4*constantIndex(name))
 }
 
 func (v *vec) isa() string {
-	if v.r == "Z" {
+	switch v.r {
+	case "Z":
 		return "AVX512"
+	case "V":
+		return "NEON"
 	}
 	return "AVX2"
 }
@@ -159,24 +210,31 @@ func (v *vec) exp(x string) string {
 	n, p, c := v.temp(), v.temp(), v.temp()
 	r := v.temp()
 	get := func(name string) string {
-		v.p("\tVBROADCASTSS %s, %s // %s", v.constAt(name), c, name)
+		v.constantIn(name, c)
 		return c
 	}
 	v.mul(n, x, get("log2e"))
-	if v.r == "Z" {
-		v.p("\tVRNDSCALEPS $8, %s, %s", n, n)
-		v.p("\tVMOVAPS %s, %s", x, r)
-	} else {
-		v.p("\tVROUNDPS $8, %s, %s", n, n)
-		v.p("\tVMOVAPS %s, %s", x, r)
+	switch v.r {
+	case "Z":
+		v.p("\tVRNDSCALEPS $8, %s, %s\n\tVMOVAPS %s, %s", n, n, x, r)
+	case "Y":
+		v.p("\tVROUNDPS $8, %s, %s\n\tVMOVAPS %s, %s", n, n, x, r)
+	default:
+		v.word2(0x4e218800, "FRINTN", n, n)
+		v.move(r, x)
 	}
 	v.fma(r, n, get("negLn2High"), r)
 	v.fma(r, n, get("negLn2Low"), r)
-	v.p("\tVBROADCASTSS %s, %s // c7", v.constAt("c7"), p)
+	v.constantIn("c7", p)
 	for _, k := range []string{"c6", "c5", "c4", "c3", "c2", "one"} {
 		v.fma(p, p, r, get(k))
 	}
 	v.fma(p, p, r, c)
+	if v.r == "V" {
+		v.neonExp2(p, n, r, c, x)
+		v.next -= 2
+		return p
+	}
 	if v.r == "Z" {
 		v.p("\tVSCALEFPS %s, %s, %s // p·2^n", n, p, p)
 		v.p("\tVCMPPS $0x11, %s, %s, K2 // x < expMin", get("expMin"), x)
@@ -204,7 +262,7 @@ func (v *vec) sigmoid(x string) string {
 	t := v.zero()
 	v.sub(t, t, x)
 	e := v.exp(t)
-	v.p("\tVBROADCASTSS %s, %s // one", v.constAt("one"), t)
+	v.constantIn("one", t)
 	v.add(e, t, e)
 	v.div(t, t, e)
 	return t
@@ -248,12 +306,14 @@ func (v *vec) fold() {
 
 // results is the frame offset of the first result.
 func (v *vec) results() int {
-	return (8 + 8*len(v.k.slices) + 4*len(v.k.scalars) + 7) &^ 7
+	return (v.scalarsAt() + 4*len(v.k.scalars) + 7) &^ 7
 }
 
 // max keeps the larger of lane s and x; lanes beyond the row keep s.
 func (v *vec) max(s, x string) {
 	switch {
+	case v.r == "V":
+		v.word(0x4e20f400, "FMAX", s, s, x)
 	case !v.masked:
 		v.p("\tVMAXPS %s, %s, %s", x, s, s)
 	case v.r == "Z":
@@ -267,6 +327,10 @@ func (v *vec) max(s, x string) {
 func (v *vec) valid(e string) {
 	switch {
 	case !v.masked:
+	case v.r == "V":
+		t := v.temp()
+		v.p("\tFMOVQ %d(R12), F%d", 64*len(v.k.slices)+16*v.part, regNumber(t))
+		v.word(0x4e201c00, "AND", e, e, t)
 	case v.r == "Z":
 		v.p("\tVMOVAPS.Z %s, K1, %s", e, e)
 	default:
