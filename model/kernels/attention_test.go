@@ -177,7 +177,11 @@ func TestAttentionBackwardAgainstDifferences(t *testing.T) {
 			b.Backward(pool, dq, b.ldq, dk, dv, b.ldkv, dout, b.ldq, b.out, b.ldq, b.q, b.ldq, b.spans, b.stats, &b.scratch)
 			all = append(append(append(all, dq...), dk...), dv...)
 			r := rand.New(rand.NewPCG(4, 4))
-			for range 12 {
+			slopes := 12
+			if testing.Short() {
+				slopes = 2
+			}
+			for range slopes {
 				b.checkSlope(t, "dq", b.q, dq, r.IntN(b.rows)*b.ldq+r.IntN(b.Heads*b.HeadDim), dout)
 				b.checkSlope(t, "dk", b.k, dk, r.IntN(b.rows)*b.ldkv+r.IntN(b.KVHeads*b.HeadDim), dout)
 				b.checkSlope(t, "dv", b.v, dv, r.IntN(b.rows)*b.ldkv+r.IntN(b.KVHeads*b.HeadDim), dout)

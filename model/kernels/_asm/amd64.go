@@ -31,6 +31,10 @@ const amd64Registers = `#include "textflag.h"
 #define LDC BX
 #define AHEAD R15 // what to prefetch next
 
+// One row of a step: its value of A to all lanes, times one or two vectors of B.
+#define ROW1(value, x, p, c) VBROADCASTSS value, x; VFMADD231PS p, x, c
+#define ROW2(value, x, p, q, c, d) VBROADCASTSS value, x; VFMADD231PS p, x, c; VFMADD231PS q, x, d
+
 `
 
 func (k *kernel) begin(name string) {
@@ -63,11 +67,19 @@ func (k *kernel) xor() string {
 	return "VXORPS"
 }
 
-func (k *kernel) reg(i int) string        { return fmt.Sprintf("%s%d", k.r, i) }
-func (k *kernel) acc(i, j int) string     { return k.reg(i*k.v + j) }
-func (k *kernel) bases() []string         { return []string{"A0", "A3", "A6", "A9", "A12"}[:(k.h+2)/3] }
-func (k *kernel) fma(b, a, acc string)    { k.p("\tVFMADD231PS %s, %s, %s", b, a, acc) }
-func (k *kernel) broadcast(m, reg string) { k.p("\tVBROADCASTSS %s, %s", m, reg) }
+func (k *kernel) reg(i int) string    { return fmt.Sprintf("%s%d", k.r, i) }
+func (k *kernel) acc(i, j int) string { return k.reg(i*k.v + j) }
+func (k *kernel) bases() []string     { return []string{"A0", "A3", "A6", "A9", "A12"}[:(k.h+2)/3] }
+
+// row multiplies the value at m, through register x, by the vectors of B from
+// register b on and adds to the accumulators from acc on.
+func (k *kernel) row(m, x string, b, acc int) {
+	if k.v == 1 {
+		k.p("\tROW1(%s, %s, %s, %s)", m, x, k.reg(b), k.reg(acc))
+		return
+	}
+	k.p("\tROW2(%s, %s, %s, %s, %s, %s)", m, x, k.reg(b), k.reg(b+1), k.reg(acc), k.reg(acc+1))
+}
 
 // mask makes K1 (AVX-512) or Y14 and Y15 (AVX2) select the valid columns.
 func (k *kernel) mask() {
@@ -153,14 +165,11 @@ func (k *kernel) body() {
 			if two && i&1 == 1 {
 				x = k.reg(br + 1)
 			}
+			value := k.rowA(i, u)
 			if k.form == tn {
-				k.broadcast(fmt.Sprintf("%d(A0)%s", 4*i, []string{"", "(LDA*1)", "(LDA*2)", "(A3*1)"}[u]), x)
-			} else {
-				k.broadcast(k.rowA(i, u), x)
+				value = fmt.Sprintf("%d(A0)%s", 4*i, []string{"", "(LDA*1)", "(LDA*2)", "(A3*1)"}[u])
 			}
-			for j := range k.v {
-				k.fma(k.reg(b+j), x, k.acc(i, j))
-			}
+			k.row(value, x, b, i*k.v)
 		}
 	}
 	k.p("\tSUBQ $4, K\n\tJLT tail\n\tPCALIGN $32\nloop: // four steps of k")
@@ -228,10 +237,7 @@ func (k *kernel) pairs() {
 			}
 		}
 		for i := range k.h {
-			k.broadcast(k.rowA(i, 2*u+odd), k.reg(br))
-			for j := range k.v {
-				k.fma(k.reg(b+j), k.reg(br), k.acc(i, j))
-			}
+			k.row(k.rowA(i, 2*u+odd), k.reg(br), b, i*k.v)
 		}
 	}
 	k.p("\tSUBQ $4, K\n\tJLT tail\n\tPCALIGN $32\nloop: // two pairs")

@@ -90,10 +90,7 @@ func (k *kernel) dwords(d int) {
 				k.half(at(j), half, k.reg(b+j))
 			}
 			for i := range k.h {
-				k.broadcast(k.rowA(i, 2*(d+8*odd)+half), k.reg(br))
-				for j := range k.v {
-					k.fma(k.reg(b+j), k.reg(br), k.reg(odd*n+i*k.v+j))
-				}
+				k.row(k.rowA(i, 2*(d+8*odd)+half), k.reg(br), b, odd*n+i*k.v)
 			}
 		}
 	}
