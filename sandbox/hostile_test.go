@@ -108,8 +108,10 @@ func TestHostilePrograms(t *testing.T) {
 			}
 		})
 	}
-	for _, f := range files {
-		work <- f
+	for i, f := range files {
+		if !testing.Short() || i%5 == 0 {
+			work <- f
+		}
 	}
 	close(work)
 	wg.Wait()

@@ -252,7 +252,7 @@ func TestWorkersAreHardened(t *testing.T) {
 }
 
 func TestOneBigRunLeavesAWorkerSmall(t *testing.T) {
-	if runtime.GOOS != "linux" {
+	if runtime.GOOS != "linux" || raceEnabled {
 		t.Skip("reads /proc")
 	}
 	p := open(t, 1)
@@ -287,6 +287,9 @@ func residentMB(t *testing.T, pid int) int {
 }
 
 func TestADamagedCacheIsMadeAnew(t *testing.T) {
+	if testing.Short() {
+		t.Skip("prepares the guest twice")
+	}
 	p := open(t, 1)
 	cache := t.TempDir()
 	if err := os.CopyFS(cache+"/python/0.10.2", os.DirFS(testCache(t)+"/python/0.10.2")); err != nil {
