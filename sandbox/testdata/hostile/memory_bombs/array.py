@@ -1,4 +1,4 @@
-# expect: memory
+# expect: memory time
 import array
 a = array.array('q', [0])
 while True: a.extend(a)

@@ -1,2 +1,2 @@
-# expect: time
+# expect: time memory
 x = 7 ** (7 ** 10)

@@ -1,2 +1,2 @@
-# expect: memory
+# expect: memory time
 x = bytes(10**9)

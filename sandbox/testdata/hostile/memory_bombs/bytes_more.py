@@ -1,2 +1,2 @@
-# expect: memory
+# expect: memory time
 x = bytearray(2 * 10**9)

@@ -1,4 +1,4 @@
-# expect: memory
+# expect: memory time
 d = {}
 i = 0
 while True:

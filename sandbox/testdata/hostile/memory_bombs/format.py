@@ -1,2 +1,2 @@
-# expect: memory
+# expect: memory time
 x = '%1000000000d' % 1

@@ -1,2 +1,2 @@
-# expect: memory
+# expect: memory time
 x = 1 << (8 * 10**9)

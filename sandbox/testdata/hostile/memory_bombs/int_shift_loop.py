@@ -1,3 +1,3 @@
-# expect: memory
+# expect: memory time
 x = 1
 while True: x <<= 10**7

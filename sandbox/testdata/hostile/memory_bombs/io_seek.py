@@ -1,3 +1,3 @@
-# expect: memory
+# expect: memory time
 import io
 b = io.BytesIO(); b.seek(10**9); b.write(b'x')

@@ -1,3 +1,3 @@
-# expect: memory
+# expect: memory time
 x = []
 while True: x.append(bytearray(10**6))

@@ -1,2 +1,2 @@
-# expect: memory
+# expect: memory time
 x = 'a'.ljust(10**9)

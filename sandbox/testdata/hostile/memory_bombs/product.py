@@ -1,3 +1,3 @@
-# expect: time
+# expect: time memory
 import itertools
 x = list(itertools.product(range(100), repeat=4))

@@ -1,4 +1,4 @@
-# expect: time
+# expect: time memory
 import sys
 sys.setrecursionlimit(10**9)
 def f(x): return f(x + [x])

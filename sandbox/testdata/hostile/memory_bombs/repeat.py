@@ -1,2 +1,2 @@
-# expect: memory
+# expect: memory time
 x = [0] * 10**9

@@ -1,4 +1,4 @@
-# expect: memory
+# expect: memory time
 s = set()
 i = 0
 while True:

@@ -1,3 +1,3 @@
-# expect: memory
+# expect: memory time
 x = 'a'
 while True: x += x

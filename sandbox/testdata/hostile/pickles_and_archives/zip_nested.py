@@ -1,4 +1,4 @@
-# expect: time
+# expect: time memory
 import zipfile, io
 b = io.BytesIO()
 z = zipfile.ZipFile(b, 'w', zipfile.ZIP_DEFLATED)
