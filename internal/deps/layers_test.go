@@ -125,9 +125,7 @@ func list(t *testing.T) []goPackage {
 		if err := dec.Decode(&p); err != nil {
 			t.Fatal(err)
 		}
-		if p.ImportPath != "troupe/internal/pins" {
-			pkgs = append(pkgs, p)
-		}
+		pkgs = append(pkgs, p)
 	}
 	return pkgs
 }

@@ -93,10 +93,10 @@ func undocumented(d ast.Decl) []string {
 	return bad
 }
 
-// isErrorMethod knows the methods of the error interfaces, which document
-// themselves.
+// isErrorMethod knows the methods of the error interfaces and of fmt.Stringer,
+// which document themselves.
 func isErrorMethod(d *ast.FuncDecl) bool {
-	return d.Recv != nil && slices.Contains([]string{"Error", "Unwrap", "Is"}, d.Name.Name)
+	return d.Recv != nil && slices.Contains([]string{"Error", "Unwrap", "Is", "String"}, d.Name.Name)
 }
 
 func exportedReceiver(d *ast.FuncDecl) bool {
