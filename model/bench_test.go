@@ -125,3 +125,33 @@ func BenchmarkTinyDecode(b *testing.B) {
 	b.Run("group1", func(b *testing.B) { benchDecode(b, 1) })
 	b.Run("group8", func(b *testing.B) { benchDecode(b, 8) })
 }
+
+// BenchmarkTinyStep is a step of supervised training: 64 sequences of 14
+// tokens, clipping, optimizer and repacking included.
+func BenchmarkTinyStep(b *testing.B) {
+	m := randomModel(b, tinyConfig(), 1)
+	rng := rand.New(rand.NewPCG(1, 1))
+	var seqs []Sequence
+	for range 64 {
+		seqs = append(seqs, Sequence{Prompt: randomIDs(rng, 8, 48), Action: randomIDs(rng, 7, 48)})
+	}
+	g, mom, vel := NewGrads(m.Params()), NewGrads(m.Params()), NewGrads(m.Params())
+	d := []float32{-1, -1, -1, -1, -1, -1, -1}
+	loss := func(int, []float32, []float32) ([]float32, []float32) { return d, nil }
+	step, cpu := 0, processTime()
+	b.ReportAllocs()
+	for b.Loop() {
+		step++
+		g.Zero()
+		if _, err := m.Backward(context.Background(), seqs, 1, loss, g); err != nil {
+			b.Fatal(err)
+		}
+		scale := float32(min(1, 1/g.Norm()))
+		for i, p := range m.Params() {
+			m.pool.AdamW(p.Data, g.params[i].Data, mom.params[i].Data, vel.params[i].Data,
+				kernels.AdamW{LR: 1e-3, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, Step: step, GradScale: scale})
+		}
+		m.Refresh()
+	}
+	report(b, flops(&m.Config, seqs, true), cpu)
+}
