@@ -2,9 +2,17 @@ package kernels
 
 import "unsafe"
 
-// serialFlops is the size of a product below which waking workers costs more
-// than it brings.
-const serialFlops = 1 << 20
+// serialFlops and serialBytes (of B) are the sizes of a product below which waking
+// workers costs more than it brings; a product of both sizes is cut into items of
+// about itemFlops or itemBytes, at most itemsPerWorker each, so that a worker that
+// is held up leaves its share to the others.
+const (
+	serialFlops    = 1 << 20
+	serialBytes    = 1 << 18
+	itemFlops      = 1 << 24
+	itemBytes      = 1 << 18
+	itemsPerWorker = 4
+)
 
 // Blocking of products: rows of x and summed indices that stay in the second
 // level cache while a panel of weights passes.
@@ -98,15 +106,20 @@ func (p *Pool) run(g gemmRun) {
 		g.tellReads()
 	}
 	workers := p.Workers()
-	if workers == 1 || 2*g.m*g.n*g.k < serialFlops {
+	flops, bytes := 2*g.m*g.n*g.k, g.n*g.k*4
+	if g.form >= formWiden {
+		bytes /= 2
+	}
+	if workers == 1 || flops < serialFlops && bytes < serialBytes {
 		g.block(0, g.m, 0, g.n)
 		return
 	}
+	items := workers * max(1, min(itemsPerWorker, max(flops/itemFlops, bytes/itemBytes)/workers))
 	cols := panels(g.n)
 	tile := tileShapes[active].rows
-	rowItems, colItems := 1, min(cols, workers)
+	rowItems, colItems := 1, min(cols, items)
 	if cols < 2*workers && g.m >= 2*workers*tile { // few panels, many rows
-		rowItems, colItems = workers, 1
+		rowItems, colItems = min(items, g.m/tile), 1
 	}
 	g.rowItems = rowItems
 	g.rowStep = (g.m + rowItems - 1) / rowItems

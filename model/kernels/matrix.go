@@ -139,12 +139,14 @@ func packColumns(dst, w []float32, n, k int) {
 // alignedF32 returns n zeros that start on a cache line.
 func alignedF32(n int) []float32 {
 	b := make([]float32, n+15)
+	adviseHuge(unsafe.Pointer(unsafe.SliceData(b)), 4*len(b))
 	off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b)))>>2) & 15
 	return b[off : off+n : off+n]
 }
 
 func alignedU16(n int) []uint16 {
 	b := make([]uint16, n+31)
+	adviseHuge(unsafe.Pointer(unsafe.SliceData(b)), 2*len(b))
 	off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b)))>>1) & 31
 	return b[off : off+n : off+n]
 }

@@ -29,9 +29,9 @@ type Pool struct {
 	runGemm func(worker, i int)
 }
 
-// spins bounds the busy wait of workers (a few microseconds): long enough to
+// spins bounds the busy wait of workers (some tens of microseconds): long enough to
 // bridge two products of a forward pass, short enough not to starve the machine.
-const spins = 400
+const spins = 2000
 
 // NewPool returns a pool of n workers, the caller of Run being one of them.
 func NewPool(n int) *Pool {

@@ -188,13 +188,13 @@ func (k *kernel) body() {
 
 // ahead prefetches: thin tiles pull the stream of B itself, tall ones the next panel.
 func (k *kernel) ahead(steps int) {
-	if k.h <= 4 && k.form != tn {
+	if k.h <= 8 && k.form != tn {
 		bytes := steps * 128
 		if k.form == w16 {
 			bytes /= 2
 		}
 		for l := 0; l < bytes; l += 64 {
-			k.p("\tPREFETCHT0 %d(B)", 2048+l)
+			k.p("\tPREFETCHT0 %d(B)", 8192+l)
 		}
 		return
 	}
