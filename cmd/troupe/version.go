@@ -4,6 +4,11 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
+
+	"troupe/data/store"
+	"troupe/model/kernels"
+	"troupe/sandbox/python"
 )
 
 // version is the product's own version; a build from a tagged module overrides
@@ -30,5 +35,8 @@ func (versionCmd) Run(env *environment) error {
 		fmt.Fprintf(env.Stdout, "commit   %s\n", commit)
 	}
 	fmt.Fprintf(env.Stdout, "go       %s %s/%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(env.Stdout, "kernels  %s (of %s)\n", kernels.Active(), strings.Join(kernels.Implementations(), ", "))
+	fmt.Fprintf(env.Stdout, "sqlite   %s\n", store.EngineVersion())
+	fmt.Fprintf(env.Stdout, "guest    %s\n", python.Pinned())
 	return nil
 }

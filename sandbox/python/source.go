@@ -42,6 +42,10 @@ var (
 // cdns serve the files of npm packages over HTTPS.
 var cdns = []string{"https://unpkg.com/%s@%s/%s/%s", "https://cdn.jsdelivr.net/npm/%s@%s/%s/%s"}
 
+// Pinned names the guest that is fetched when no other is named: file and
+// sha256.
+func Pinned() string { return pinnedWasm.name + " " + pinnedWasm.SHA256 }
+
 type pinnedFile struct {
 	name string
 	fetch.File
