@@ -47,7 +47,12 @@ func (k *kernel) split(name string) {
 		k.p("\t%s %[2]s, %[2]s, %[2]s", k.xor(), k.reg(i))
 	}
 	for d := range 8 {
-		if d < 8 && d&1 == 0 {
+		switch {
+		case k.h <= 4: // thin tiles pull the stream of B itself
+			for l := range 4 {
+				k.p("\tPREFETCHT0 %d(B)", 8192+64*(4*d+l))
+			}
+		case d&1 == 0:
 			k.p("\tPREFETCHT1 (AHEAD)\n\tADDQ $64, AHEAD")
 		}
 		k.dwords(d)
