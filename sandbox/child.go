@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
+	"time"
 
 	"troupe/internal/reexec"
 	"troupe/sandbox/python"
@@ -52,6 +53,7 @@ type runner func(ctx context.Context, request []byte) (Result, error)
 func serve(make func(context.Context, *bufio.Reader) (runner, error)) int {
 	signal.Ignore(os.Interrupt) // Ctrl-C is the parent's to handle
 	runtime.GOMAXPROCS(2)       // the guest's thread, and one that sees the parent go
+	go followParent(os.Getppid())
 	ctx := context.Background()
 	in := bufio.NewReaderSize(os.Stdin, 64<<10)
 	run, err := make(ctx, in)
@@ -72,9 +74,13 @@ func serve(make func(context.Context, *bufio.Reader) (runner, error)) int {
 	if err := writeFrame(os.Stdout, hello); err != nil {
 		return 1
 	}
-	requests := receive(in)
-	base := heap()
-	for request := range requests {
+	for base := heap(); ; {
+		// The request is read here, not by a goroutine of its own: handing it over
+		// would wake a thread that then spins, for half as long as a small run.
+		request, err := readFrame(in, maxRequest)
+		if err != nil {
+			return 0
+		}
 		result, err := run(ctx, request)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -87,7 +93,6 @@ func serve(make func(context.Context, *bufio.Reader) (runner, error)) int {
 			debug.FreeOSMemory()
 		}
 	}
-	return 0
 }
 
 // heapSlack is how much garbage a worker gathers before it collects.
@@ -99,20 +104,15 @@ func heap() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// receive reads requests while a guest runs, so that a worker whose parent is
-// gone ends at once.
-func receive(in *bufio.Reader) <-chan []byte {
-	c := make(chan []byte)
-	go func() {
-		for {
-			b, err := readFrame(in, maxRequest)
-			if err != nil {
-				os.Exit(0)
-			}
-			c <- b
+// followParent ends a worker whose parent died while a guest runs; between runs
+// the end of the pipe tells. (Windows does not tell of a new parent: there the
+// guest runs to the end of its fuel first.)
+func followParent(parent int) {
+	for range time.Tick(time.Second) {
+		if os.Getppid() != parent {
+			os.Exit(0)
 		}
-	}()
-	return c
+	}
 }
 
 func newPythonRunner(ctx context.Context, args []string) (runner, error) {

@@ -78,7 +78,7 @@ var needed = []string{
 	"futex", "nanosleep", "clock_nanosleep", "clock_gettime", "gettimeofday", "sched_yield", "sched_getaffinity",
 	"munmap", "madvise", "mincore", "brk", "getrandom", "membarrier",
 	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall",
-	"getpid", "gettid", "set_robust_list", "rseq", "exit", "exit_group",
+	"getpid", "getppid", "gettid", "set_robust_list", "rseq", "exit", "exit_group",
 	"timer_create", "timer_settime", "timer_delete", "setitimer", "prlimit64", "getrusage", "arch_prctl",
 }
 

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"troupe/internal/reexec"
 )
 
 // worker leases the pool's worker and has it run once, so that its process is
@@ -165,24 +167,32 @@ func TestTheBackstopIsHard(t *testing.T) {
 	}
 	defer p.Close()
 	w, _ := p.Lease(t.Context())
-	const wall = 200 * time.Millisecond
-	most := time.Duration(0)
-	defer func() { t.Logf("largest overshoot %v", most) }()
+	const wall, allowed = 200 * time.Millisecond, 250 * time.Millisecond
+	overshoot := func(m []byte) time.Duration {
+		w.RunModule(t.Context(), Module{Wasm: m, Fuel: 1, Wall: time.Minute}) // started and compiled
+		begin := time.Now()
+		_, err := w.module.exchange(t.Context(), encodeModule(Module{Fuel: 1 << 60, MemoryMB: 10, OutputKB: 1}), wall, 1<<20)
+		over := time.Since(begin) - wall
+		if !errors.Is(err, errBackstop) {
+			t.Fatal(err)
+		}
+		w.drop(&w.module)
+		return over
+	}
 	for name, m := range endless {
+		most := time.Duration(0)
 		for range 5 {
-			w.RunModule(t.Context(), Module{Wasm: m, Fuel: 1, Wall: time.Minute}) // started and compiled
-			proc := w.module
-			begin := time.Now()
-			_, err := proc.exchange(t.Context(), encodeModule(Module{Fuel: 1 << 60, MemoryMB: 10, OutputKB: 1}), wall, 1<<20)
-			over := time.Since(begin) - wall
-			if !errors.Is(err, errBackstop) {
-				t.Fatalf("%s: %v", name, err)
+			over := overshoot(m)
+			// A machine that is busy with other things gets three tries: this process
+			// may itself have waited for a processor.
+			for again := 0; again < 2 && over > allowed; again++ {
+				over = min(over, overshoot(m))
 			}
-			w.drop(&w.module)
 			most = max(most, over)
-			if over > 250*time.Millisecond {
-				t.Errorf("%s: overshoot %v", name, over)
-			}
+		}
+		t.Logf("%s: largest overshoot %v", name, most)
+		if most > allowed {
+			t.Errorf("%s: overshoot %v", name, most)
 		}
 	}
 	r, err := w.RunModule(t.Context(), Module{Wasm: endless["loop"], Fuel: 1 << 60, Wall: wall})
@@ -317,4 +327,51 @@ func TestADamagedCacheIsMadeAnew(t *testing.T) {
 	if r := runOn(t, q, Python{Program: "print(1)"}); r.Outcome != OK {
 		t.Errorf("%+v", r)
 	}
+}
+
+func init() {
+	// A parent that will be killed: it prints the process id of its worker and
+	// keeps it busy.
+	reexec.Register("doomed-parent", func(args []string) int {
+		ctx := context.Background()
+		p, err := Open(ctx, Options{Workers: 1, Cache: args[0]})
+		if err != nil {
+			return 1
+		}
+		w, _ := p.Lease(ctx)
+		w.Run(ctx, Python{Program: "1"})
+		fmt.Println(w.pid())
+		w.Run(ctx, Python{Program: "while True: pass", Limits: Limits{TimeS: 1e5}})
+		return 0
+	})
+}
+
+func TestAWorkerDoesNotOutliveItsParent(t *testing.T) {
+	open(t, 1).Close() // or skips
+	cmd, err := reexec.Command(t.Context(), "doomed-parent", testCache(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Fscan(out, &pid); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(100 * time.Millisecond)
+	cmd.Process.Kill()
+	cmd.Wait()
+	for range 100 {
+		if syscall.Kill(pid, 0) != nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	syscall.Kill(pid, syscall.SIGKILL)
+	t.Errorf("worker %d goes on without its parent", pid)
 }
