@@ -52,10 +52,10 @@ const quad = 32
 func PackNumerics(w []uint16, n, k int, kind Numerics) *Matrix {
 	checkLen("weight", len(w), n*k)
 	m := &Matrix{N: n, K: k, bf16: true, kind: kind}
-	m.w = packHalves(n, k, kind, func(j int, _ []uint16) [][]uint16 {
+	m.w = packHalves(n, k, kind, func(j, k0, k1 int, _ []uint16) [][]uint16 {
 		var rows [][]uint16
 		for c := j * panel; c < min((j+1)*panel, n); c++ {
-			rows = append(rows, w[c*k:][:k])
+			rows = append(rows, w[c*k+k0:c*k+k1])
 		}
 		return rows
 	})

@@ -26,9 +26,15 @@ func inParallel(n int, f func(i int)) {
 	wg.Wait()
 }
 
+// packSpan is the number of k packed at a time; a multiple of a block.
+const packSpan = 2048
+
+// spanStride keeps the columns of a buffer out of one set of the cache.
+const spanStride = packSpan + 32
+
 // packHalves packs n columns of k bfloat16 values for products of a kind. rows
-// gives up to 32 columns of panel j, each k values long; it may use the buffer.
-func packHalves(n, k int, kind Numerics, rows func(j int, buffer []uint16) [][]uint16) operand {
+// gives the values k0 … k1-1 of the columns of panel j; it may use the buffer.
+func packHalves(n, k int, kind Numerics, rows func(j, k0, k1 int, buffer []uint16) [][]uint16) operand {
 	steps := (k + 1) / 2
 	pack := packPairs
 	if kind != F32 {
@@ -37,10 +43,12 @@ func packHalves(n, k int, kind Numerics, rows func(j int, buffer []uint16) [][]u
 	}
 	o := operand{n: n, k: k, h: alignedU16(panels(n) * steps * panel * 2)}
 	dwords := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(o.h))), len(o.h)/2)
-	buffers := sync.Pool{New: func() any { b := make([]uint16, panel*k); return &b }}
+	buffers := sync.Pool{New: func() any { b := make([]uint16, panel*spanStride); return &b }}
 	inParallel(panels(n), func(j int) {
 		b := buffers.Get().(*[]uint16)
-		pack(dwords[j*steps*panel:][:steps*panel], rows(j, *b))
+		for k0 := 0; k0 < k; k0 += packSpan {
+			pack(dwords[(j*steps+k0/2)*panel:], rows(j, k0, min(k0+packSpan, k), *b))
+		}
 		buffers.Put(b)
 	})
 	return o
@@ -79,17 +87,17 @@ func packBlocks(dst []uint32, columns [][]uint16) {
 	}
 }
 
-// columns gives columns 32j … of a bfloat16 weight, N values each.
-func (m *Matrix) columns(j int, buffer []uint16) [][]uint16 {
+// columns gives rows n0 … n1-1 of the columns 32j … of a bfloat16 weight.
+func (m *Matrix) columns(j, n0, n1 int, buffer []uint16) [][]uint16 {
 	var cols [][]uint16
 	for c := range min(panel, m.K-j*panel) {
-		cols = append(cols, buffer[c*m.N:][:m.N])
+		cols = append(cols, buffer[c*spanStride:][:n1-n0])
 	}
 	places := m.places(j, len(cols))
-	for n := range m.N {
+	for n := n0; n < n1; n++ {
 		from := m.w.h[m.index(n, j*panel)&^1:]
 		for c, col := range cols {
-			col[n] = from[places[c]]
+			col[n-n0] = from[places[c]]
 		}
 	}
 	return cols
