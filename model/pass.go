@@ -77,10 +77,16 @@ func newPass(m *Model, pool *kernels.Pool, keep bool) *pass {
 	return p
 }
 
-// floats makes *s hold n values, whose old content is lost if it grows.
+// floats makes *s hold n values, whose old content is lost if it grows. Small
+// slices get some to spare; large ones are most of the memory of training.
 func floats(s *[]float32, n int) []float32 {
 	if cap(*s) < n {
-		*s = make([]float32, n+n/4)
+		spare := n / 4
+		if n > 1<<20 {
+			spare = 0
+		}
+		*s = nil // let it go before its successor is made
+		*s = make([]float32, n+spare)
 	}
 	*s = (*s)[:n]
 	return *s
