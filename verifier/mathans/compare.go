@@ -4,23 +4,42 @@ import "strings"
 
 // compare decides between two answers that are already cut out.
 func compare(gold, answer string, opt Options) Result {
+	if res, ok := written(gold, &answer, opt); ok {
+		return res
+	}
+	return judge(gold, answer, strictly(gold, opt), opt)
+}
+
+// strictly reports whether only a number written out is accepted.
+func strictly(gold string, opt Options) bool {
+	g, ok := readLiteral(gold)
+	return opt.StrictInteger && ok && g.integer()
+}
+
+// written decides what needs no reader: numbers and fractions written out, and
+// answers that are the same text. It drops a comment from the answer.
+func written(gold string, answer *string, opt Options) (Result, bool) {
 	g, gok := readLiteral(gold)
-	a, aok := readLiteral(answer)
-	switch {
-	case gok && aok && g == a:
-		return Result{Outcome: Equal, Rule: "number"}
-	case gok && aok && opt.Tolerance <= 0:
-		return Result{Outcome: Unequal, Rule: "number"}
+	a, aok := readLiteral(*answer)
+	if gok && aok && (g == a || opt.Tolerance <= 0) {
+		return Result{Outcome: outcomes[verdictOf(g == a)], Rule: "number"}, true
 	}
-	strict := opt.StrictInteger && gok && g.integer()
-	answer = uncommented(answer)
-	if v := decimalComma(gold, g, gok, answer, a, aok); v != nil {
-		return *v
+	strict := strictly(gold, opt)
+	if !strict && opt.Tolerance <= 0 {
+		if x, ok := readFraction(gold); ok {
+			if y, ok := readFraction(*answer); ok {
+				return Result{Outcome: outcomes[verdictOf(x.Cmp(y) == 0)], Rule: "rational"}, true
+			}
+		}
 	}
-	if spelled(gold) == spelled(answer) && !strict {
-		return Result{Outcome: Equal, Rule: "text"}
+	*answer = uncommented(*answer)
+	if v := decimalComma(gold, g, gok, *answer, a, aok); v != nil {
+		return *v, true
 	}
-	return judge(gold, answer, strict, opt)
+	if spelled(gold) == spelled(*answer) && !strict {
+		return Result{Outcome: Equal, Rule: "text"}, true
+	}
+	return Result{}, false
 }
 
 // judge reads both answers and compares their values.
@@ -168,25 +187,20 @@ func knownUnit(u string) bool {
 	return true
 }
 
-// Quick judges what needs no reader: replies without an answer, bad golds, and
-// pairs of numbers written out. The second result is false where the whole
-// engine is needed.
+// Quick judges what needs no reader: replies without an answer, bad golds,
+// numbers and fractions written out, and answers that are the same text. The
+// second result is false where the whole engine is needed.
 func Quick(gold, reply string, opt Options) (Result, bool) {
 	g, ok := goldAnswer(gold)
 	if !ok {
-		return Result{Outcome: BadGold, Rule: "gold answer is empty or unreadable"}, true
+		return Result{Outcome: BadGold, Rule: badGoldRule}, true
 	}
 	answer, how, ok := Extract(reply)
 	if !ok {
 		return Result{Outcome: NoAnswer, Rule: how}, true
 	}
-	x, ok := readLiteral(g)
-	if !ok || opt.Tolerance > 0 {
-		return Result{}, false
-	}
-	y, ok := readLiteral(answer)
-	if !ok {
-		return Result{}, false
-	}
-	return Result{Outcome: outcomes[verdictOf(x == y)], Extracted: answer, Rule: "number"}, true
+	cut := answer
+	res, ok := written(g, &cut, opt)
+	res.Extracted = answer
+	return res, ok
 }

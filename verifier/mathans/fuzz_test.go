@@ -55,22 +55,24 @@ func FuzzDAPO(f *testing.F) {
 	})
 }
 
-// FuzzIntegers checks the fast path for numbers against the engine.
-func FuzzIntegers(f *testing.F) {
+// FuzzNumbers checks the fast path for numbers and fractions against the engine.
+func FuzzNumbers(f *testing.F) {
 	f.Add("42", "042")
 	f.Add("1,000", "1000")
 	f.Add("-0.50", "-.5")
+	f.Add(`\frac{-1}{2}`, "-1/2")
+	f.Add("6/4", `\dfrac{3}{2}`)
 	f.Fuzz(func(t *testing.T, a, b string) {
-		x, ok := readLiteral(a)
+		x, ok := readFraction(a)
 		if !ok {
 			return
 		}
-		y, ok := readLiteral(b)
+		y, ok := readFraction(b)
 		if !ok || len(a) > 100 || len(b) > 100 {
 			return
 		}
-		if engine := judge(a, b, false, Options{}); (x == y) != (engine.Outcome == Equal) {
-			t.Errorf("%q and %q: literals say %v, the engine %v", a, b, x == y, engine)
+		if engine := judge(a, b, false, Options{}); (x.Cmp(y) == 0) != (engine.Outcome == Equal) {
+			t.Errorf("%q and %q: %v and %v, the engine %v", a, b, x, y, engine)
 		}
 	})
 }

@@ -1,6 +1,9 @@
 package mathans
 
-import "strings"
+import (
+	"math/big"
+	"strings"
+)
 
 // literal is a number written out: sign, digits, perhaps a fraction of digits.
 // digits has no leading zeros, frac no trailing ones.
@@ -73,3 +76,57 @@ func thousands(s string, i int) (digits string, end int, ok bool) {
 }
 
 func (l literal) integer() bool { return l.frac == "" }
+
+// readFraction reads a number written out, or a fraction of two whole numbers
+// with a slash or a \frac.
+func readFraction(s string) (*big.Rat, bool) {
+	sign := s != "" && s[0] == '-'
+	if sign {
+		s = strings.TrimLeft(s[1:], " ")
+	}
+	if sign && strings.HasPrefix(s, "-") {
+		return nil, false // no number has two signs
+	}
+	above, below, ok := fractionParts(s)
+	if !ok {
+		l, ok := readLiteral(s)
+		if !ok || sign && !isDigit(s[0]) && s[0] != '.' || len(s) > maxDigits {
+			return nil, false
+		}
+		r := decimal(l.digits, l.frac)
+		if l.negative != sign {
+			r.Neg(r)
+		}
+		return r, true
+	}
+	a, aok := wholeNumber(above)
+	b, bok := wholeNumber(below)
+	if !aok || !bok || b.Sign() == 0 {
+		return nil, false
+	}
+	r := new(big.Rat).SetFrac(a, b)
+	if sign {
+		r.Neg(r)
+	}
+	return r, true
+}
+
+// fractionParts takes "a/b" and "\frac{a}{b}" apart.
+func fractionParts(s string) (above, below string, ok bool) {
+	for _, cmd := range [...]string{`\frac{`, `\dfrac{`, `\tfrac{`} {
+		if t, found := strings.CutPrefix(s, cmd); found {
+			above, below, ok = strings.Cut(t, "}{")
+			return above, strings.TrimSuffix(below, "}"), ok && strings.HasSuffix(below, "}")
+		}
+	}
+	above, below, ok = strings.Cut(s, "/")
+	return strings.TrimRight(above, " "), strings.TrimLeft(below, " "), ok
+}
+
+// wholeNumber reads digits with a minus sign at most.
+func wholeNumber(s string) (*big.Int, bool) {
+	if len(s) > maxDigits || !allASCIIDigits(strings.TrimPrefix(s, "-")) {
+		return nil, false
+	}
+	return new(big.Int).SetString(s, 10)
+}

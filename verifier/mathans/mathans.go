@@ -44,6 +44,8 @@ type Result struct {
 	Rule      string
 }
 
+const badGoldRule = "gold answer is empty or unreadable"
+
 // maxGold bounds the gold answer; a longer one is a data error.
 const maxGold = 1 << 14
 
@@ -51,7 +53,7 @@ const maxGold = 1 << 14
 func Judge(gold, reply string, opt Options) Result {
 	g, ok := goldAnswer(gold)
 	if !ok {
-		return Result{Outcome: BadGold, Rule: "gold answer is empty or unreadable"}
+		return Result{Outcome: BadGold, Rule: badGoldRule}
 	}
 	answer, how, ok := Extract(reply)
 	if !ok {
