@@ -90,7 +90,9 @@ make -j"$(getconf _NPROCESSORS_ONLN)" python.wasm >make.log 2>&1 || { tail -20 m
 rm -rf "$work/lib"
 mkdir "$work/lib"
 cp -r "$PYTHON_SOURCE"/Lib/. "$work/lib/"
-cp build/lib.*/_sysconfigdata*.py "$work/lib/" 2>/dev/null || true
+# sysconfig reads the build's variables; this is what the library itself asks for.
+echo 'build_time_vars = {"TZPATH": "", "prefix": "/usr/local", "exec_prefix": "/usr/local"}' \
+	>"$work/lib/_sysconfigdata__wasi_wasm32-wasi.py"
 cd "$work/lib"
 rm -rf test idlelib lib2to3 tkinter turtledemo ensurepip venv curses dbm msilib ctypes lib-dynload \
 	pydoc_data sqlite3 distutils unittest/test
