@@ -172,8 +172,8 @@ func TestParseJSON(t *testing.T) {
 			t.Errorf("%.20q: read as %s", in, v)
 		}
 	}
-	if n, err := countJSON(" [1]\n\"a\"\n3\n"); n != 3 || err != nil {
-		t.Errorf("counted %d values, %v", n, err)
+	if args, err := parseArguments(" [1]\n\"a\"\n3\n"); len(args) != 3 || err != nil {
+		t.Errorf("%d arguments, %v", len(args), err)
 	}
 }
 
@@ -198,7 +198,7 @@ func FuzzParseJSON(f *testing.F) {
 		if !hasNaN(v) && !strings.ContainsRune(s, '\\') && utf8Clean(s) && !c.same(again, v) {
 			t.Errorf("%q became %q", s, v.json())
 		}
-		if _, err := countJSON(s); err != nil {
+		if _, err := parseArguments(s); err != nil {
 			t.Errorf("%q: one value, but not some", s)
 		}
 	})

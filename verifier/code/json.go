@@ -24,17 +24,20 @@ func parseJSON(s string) (value, error) {
 	return v, err
 }
 
-// countJSON counts the JSON values that follow each other in s, which is how
-// call arguments are written: one a line.
-func countJSON(s string) (int, error) {
+// parseArguments reads the JSON values that follow each other in s, which is how
+// the arguments of a call are written: one a line.
+func parseArguments(s string) ([]value, error) {
 	p := jsonParser{s: s}
-	for n := 0; ; n++ {
+	var args []value
+	for {
 		if p.space(); p.at == len(p.s) {
-			return n, nil
+			return args, nil
 		}
-		if _, err := p.value(0); err != nil {
-			return 0, err
+		v, err := p.value(0)
+		if err != nil {
+			return nil, err
 		}
+		args = append(args, v)
 	}
 }
 

@@ -59,7 +59,7 @@ func Check(t data.Task) string {
 		switch {
 		case x.Assert != "":
 		case t.Fn != "":
-			if _, err := countJSON(x.Input); err != nil {
+			if _, err := parseArguments(x.Input); err != nil {
 				return fmt.Sprintf("test %d: input is %v", i+1, err)
 			}
 			if t.Checker != "" {

@@ -12,7 +12,8 @@ import (
 // can reach the report channel; what it forges is only its own result.
 var errReport = errors.New("the report of the call is damaged")
 
-// parseReport reads a value as harness/call.py writes it:
+// parseReport reads a value as harness/call.py writes it: m and what marshal
+// made of it, or from harness/result.py
 //
 //	n            None
 //	t f          True, False
@@ -22,6 +23,9 @@ var errReport = errors.New("the report of the call is damaged")
 //	[…] (…) {…}  list, tuple, dict with keys and values in turn
 //	?3:set       anything else, by the name of its type
 func parseReport(b []byte) (value, error) {
+	if len(b) > 0 && b[0] == 'm' {
+		return parseMarshal(b[1:])
+	}
 	p := reportParser{s: string(b)}
 	v, err := p.value(0)
 	if err == nil && p.at != len(p.s) {

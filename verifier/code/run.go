@@ -13,6 +13,8 @@ import (
 var (
 	//go:embed harness/call.py
 	callHarness string
+	//go:embed harness/result.py
+	resultHarness string
 	//go:embed harness/assert.py
 	assertHarness string
 	//go:embed harness/checker.py
@@ -36,11 +38,19 @@ func (j *job) request(t data.Test) sandbox.Python {
 	case t.Assert != "":
 		p.Harness, p.Data = assertHarness, []byte(t.Assert)
 	case j.task.Fn != "":
-		p.Harness, p.Data = callHarness, []byte(j.task.Fn+"\n"+t.Input)
+		p.Harness, p.Data = callHarness, j.callData(t)
 	default:
 		p.Stdin = []byte(t.Input)
 	}
 	return p
+}
+
+// callData is what harness/call.py gets: the slow path, the function's name, its
+// arguments. That the arguments are JSON was checked before.
+func (j *job) callData(t data.Test) []byte {
+	args, _ := parseArguments(t.Input)
+	return appendMarshal(nil, value{kind: list, items: []value{
+		{kind: text, text: resultHarness}, {kind: text, text: j.task.Fn}, {kind: list, items: args}}})
 }
 
 // checkerLimits bound a checker; it is part of the task, so its own failures
