@@ -26,11 +26,11 @@ optimise="-O3 -mbulk-memory -msign-ext -mnontrapping-fptoint"
 
 # fetch NAME[=VERSION]: the upstream source of a Debian package. The lists of
 # source packages are read into a folder of our own.
+apt="apt-get -qq -o Dir::Etc::sourcelist=$work/apt/sources.sources -o Dir::Etc::sourceparts=/nonexistent -o Dir::State::lists=$work/apt/lists -o Dir::Cache=$work/apt/cache"
 fetch() {
-	mkdir -p "$work/apt/lists/partial" "$work/apt/cache"
 	if [ ! -e "$work/apt/sources.sources" ]; then
+		mkdir -p "$work/apt/lists/partial" "$work/apt/cache"
 		sed 's/^Types: deb$/Types: deb-src/' /etc/apt/sources.list.d/debian.sources >"$work/apt/sources.sources"
-		apt="apt-get -qq -o Dir::Etc::sourcelist=$work/apt/sources.sources -o Dir::Etc::sourceparts=/nonexistent -o Dir::State::lists=$work/apt/lists -o Dir::Cache=$work/apt/cache"
 		$apt update
 	fi
 	(cd "$work" && $apt source --download-only "$1")
