@@ -24,7 +24,7 @@ done
 target="--target=wasm32-wasi"
 optimise="-O3 -mbulk-memory -msign-ext -mnontrapping-fptoint"
 
-# fetch NAME[=VERSION]: the upstream source of a Debian package. The lists of
+# fetch NAME: the upstream source of a Debian package. The lists of
 # source packages are read into a folder of our own.
 apt="apt-get -qq -o Dir::Etc::sourcelist=$work/apt/sources.sources -o Dir::Etc::sourceparts=/nonexistent -o Dir::State::lists=$work/apt/lists -o Dir::Cache=$work/apt/cache"
 fetch() {
@@ -33,14 +33,15 @@ fetch() {
 		sed 's/^Types: deb$/Types: deb-src/' /etc/apt/sources.list.d/debian.sources >"$work/apt/sources.sources"
 		$apt update
 	fi
-	(cd "$work" && $apt source --download-only "$1")
+	# An archive may list a security update that its mirror lacks; the release's
+	# own version will do.
+	(cd "$work" && { $apt source --download-only "$1" || $apt source --download-only "$1/$(. /etc/os-release && echo "$VERSION_CODENAME")"; })
 }
 
 # zlib, a static library.
 if [ ! -e "$work/zlib/libz.a" ]; then
 	if [ -z "${ZLIB_SOURCE:-}" ]; then
-		# An archive may list a security update that its mirror lacks.
-		fetch zlib || fetch zlib/bookworm
+		fetch zlib
 		mkdir -p "$work/zlib-source"
 		tar xf "$work"/zlib_*.orig.tar.* -C "$work/zlib-source" --strip-components=1
 		ZLIB_SOURCE=$work/zlib-source
