@@ -95,6 +95,10 @@ func (a Attention) Forward(p *Pool, out []float32, ldo int, q []float32, ldq int
 	scratch.room(p.Workers())
 	work := func(w, i int) {
 		it := &items[i]
+		if it.shared {
+			a.forwardShared(out, ldo, q, ldq, spans[it.r0:it.r1], it, stats, &scratch.worker[w])
+			return
+		}
 		a.forwardItem(out, ldo, q, ldq, &spans[it.span], it, stats, &scratch.worker[w])
 	}
 	p.weighed(len(items), scratch.flops, work)

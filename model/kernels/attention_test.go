@@ -162,6 +162,29 @@ func TestAttentionDecodesTheSameBits(t *testing.T) {
 	})
 }
 
+// Single rows that share a prefix are computed together: the same bits as alone.
+func TestAttentionSharesAPrefixBetweenRows(t *testing.T) {
+	pool := NewPool(2)
+	defer pool.Close()
+	each(t, func(t *testing.T) {
+		for i, c := range []attentionCase{
+			{Attention{4, 2, 24, 0.2}, []int{1, 1}, 37, []int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+			{Attention{6, 2, 32, 0.2}, nil, 64, []int{1, 1, 1}},
+			{Attention{2, 2, 10, 0.3}, nil, 3, []int{1, 5, 1, 1}},
+		} {
+			b := newAttentionBatch(c, uint64(i))
+			b.Forward(pool, b.out, b.ldq, b.q, b.ldq, b.spans, b.stats, &b.scratch)
+			alone, st := make([]float32, len(b.out)), b.NewStats(b.rows)
+			for j := range b.spans {
+				b.Forward(nil, alone, b.ldq, b.q, b.ldq, b.spans[j:j+1], st, &b.scratch)
+			}
+			sameBits(t, "out", b.out, alone)
+			sameBits(t, "max", b.stats.Max, st.Max)
+			sameBits(t, "inv", b.stats.Inv, st.Inv)
+		}
+	})
+}
+
 func TestAttentionBackwardAgainstDifferences(t *testing.T) {
 	arithmeticOnly(t)
 	pool := NewPool(2)

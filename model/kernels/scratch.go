@@ -11,7 +11,12 @@ type Scratch struct {
 
 // attentionItem is a unit of attention work: rows [r0, r1) of a span, one head, or
 // for single rows all heads of one key-value head.
-type attentionItem struct{ span, head, heads, r0, r1 int }
+// With shared set r0 and r1 are spans: single rows that stand next to each other and
+// see one prefix, which is read once for all of them.
+type attentionItem struct {
+	span, head, heads, r0, r1 int
+	shared                    bool
+}
 
 type workerScratch struct {
 	buf [12][]float32
@@ -71,6 +76,15 @@ func (s *Scratch) cut(spans []Span, a Attention, backward bool) []attentionItem 
 				s.items = append(s.items, attentionItem{span: i, head: h, r1: j})
 			}
 			i = j - 1
+		case sp.Rows == 1 && neighbours(spans, i) >= 2 && group <= attentionRows/2:
+			j := i + min(neighbours(spans, i), attentionRows/group)
+			for k := i + 1; k < j; k++ {
+				s.flops += 4 * spans[k].keys() * a.Heads * a.HeadDim
+			}
+			for h := 0; h < a.Heads; h += group {
+				s.items = append(s.items, attentionItem{head: h, heads: group, r0: i, r1: j, shared: true})
+			}
+			i = j - 1
 		case sp.Rows == 1 && group <= attentionRows:
 			for h := 0; h < a.Heads; h += group {
 				s.items = append(s.items, attentionItem{span: i, head: h, heads: group, r1: 1})
@@ -98,4 +112,16 @@ func kinship(spans []Span, i int) int {
 		j++
 	}
 	return j
+}
+
+// neighbours is the number of spans from i on that are single rows, one after the
+// other, with one prefix.
+func neighbours(spans []Span, i int) int {
+	n := 1
+	for pre := spans[i].Prefix; pre != nil && pre.Len > 0 && i+n < len(spans); n++ {
+		if s := &spans[i+n]; s.Rows != 1 || s.Prefix != pre || s.Row != spans[i].Row+n {
+			break
+		}
+	}
+	return n
 }
