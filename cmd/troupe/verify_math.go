@@ -75,7 +75,9 @@ func (c *verifyMathCmd) Run(env *environment) error {
 		return err
 	}
 	j := &mathJudge{cmd: c, tasks: tasks, engine: engine}
-	s := &stream{env: env, what: "answers", workers: workers, judge: j.line, bad: j.bad, store: log}
+	// What waits while a worker judges makes up its next batch, so many answers
+	// are on their way at once.
+	s := &stream{env: env, what: "answers", workers: 256 * workers, judge: j.line, bad: j.bad, store: log}
 	return s.run(in)
 }
 
