@@ -17,6 +17,7 @@ import (
 type verifyMathCmd struct {
 	verifyFlags
 	Mode          string `name:"mode" default:"math" enum:"math,dapo" help:"math: exact engine. dapo: the scorer of the DAPO data set, quirks included."`
+	DAPOVersion   string `name:"dapo-version" default:"january" enum:"january,august,strict-box" help:"The scorer of January 2026, which sees only Answer: lines; of August, which falls back to a box; or the one that sees only a box."`
 	StrictInteger bool   `name:"strict-integer" help:"Where the gold answer is an integer, accept only a number written out."`
 }
 
@@ -26,6 +27,8 @@ func (verifyMathCmd) Help() string {
 
 Writes one JSON object a line, in the same order: verdict (equal, unequal, undecided, no_answer, bad_gold, bad_record), reward (1, 0, -1 in dapo mode, or null), the answer that was found and the rule that decided. Exit code 3 if a record was bad.`
 }
+
+var dapoVersions = map[string]mathans.DAPOVersion{"january": mathans.DAPOJanuary, "august": mathans.DAPOAugust, "strict-box": mathans.DAPOStrictBox}
 
 type mathInput struct {
 	ID     recordID `json:"id"`
@@ -56,7 +59,7 @@ func (c *verifyMathCmd) Run(env *environment) error {
 	}
 	defer in.Close()
 	log, err := openVerdictLog(env, c.DB, data.Math, map[string]any{
-		"kind": data.Math, "mode": c.Mode, "strict_integer": c.StrictInteger})
+		"kind": data.Math, "mode": c.Mode, "dapo_version": c.DAPOVersion, "strict_integer": c.StrictInteger})
 	if err != nil {
 		return err
 	}
@@ -101,7 +104,7 @@ func (j *mathJudge) line(n int, raw []byte) (judgement, error) {
 		return j.refused(string(in.ID), fmt.Sprintf("line %d: %v", n, err)), nil
 	}
 	if j.cmd.Mode == "dapo" {
-		return dapoJudgement(string(in.ID), mathans.DAPO(gold, *in.Answer, mathans.DAPOJanuary)), nil
+		return dapoJudgement(string(in.ID), mathans.DAPO(gold, *in.Answer, dapoVersions[j.cmd.DAPOVersion])), nil
 	}
 	r, err := j.engine.Judge(context.Background(), gold, *in.Answer, mathans.Options{StrictInteger: j.cmd.StrictInteger})
 	if err != nil {
