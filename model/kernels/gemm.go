@@ -216,10 +216,11 @@ func (g *gemmRun) panelBytes() uintptr {
 // rows runs over the row tiles under one column tile. Heights are balanced, so
 // that the last tile isn't a thin one.
 func (g *gemmRun) rows(t tile, b unsafe.Pointer, r0, r1, c, width, k0, kc, height int) {
-	ahead := uintptr(16 * kc) // what a tile prefetches
+	ahead := uintptr(32 * kc) // what a tile prefetches
 	if g.form >= formChains {
 		ahead = uintptr(8 * kc * g.parts)
 	}
+	next, size := t.ahead, g.panelBytes()
 	n := (r1 - r0 + height - 1) / height
 	base, extra := (r1-r0)/n, (r1-r0)%n
 	for r := r0; r < r1; {
@@ -242,7 +243,9 @@ func (g *gemmRun) rows(t tile, b unsafe.Pointer, r0, r1, c, width, k0, kc, heigh
 			tileNN(h, width, t, unsafe.Add(g.x, r*g.ldx+k0*4), b, y)
 		}
 		r += h
-		t.ahead += ahead
+		if t.ahead += ahead; t.ahead >= next+size {
+			t.ahead = next
+		}
 	}
 }
 

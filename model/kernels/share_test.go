@@ -12,7 +12,7 @@ func BenchmarkShare(b *testing.B) {
 	p := Default()
 	for _, kind := range []string{"f32", "w16", "bf16", "f32x3"} {
 		for _, s := range [][2]int{{48, 48}, {128, 128}, {1024, 1024}, {3072, 1024}, {1024, 3072}, {32768, 1024}} {
-			for _, m := range []int{1, 8, 32, 64, 256} {
+			for _, m := range []int{1, 8, 12, 32, 64, 256} {
 				n, k := s[0], s[1]
 				b.Run(fmt.Sprintf("%s/%dx%d/m=%d", kind, n, k, m), func(b *testing.B) { share(b, p, kind, m, n, k) })
 			}

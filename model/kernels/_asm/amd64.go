@@ -186,9 +186,10 @@ func (k *kernel) body() {
 	k.p("\tDECQ K\n\tJNZ single\ndone:")
 }
 
-// ahead prefetches: thin tiles pull the stream of B itself, tall ones the next panel.
+// ahead prefetches: tiles with time for it pull the stream of B itself, the others
+// the next panel, a share each.
 func (k *kernel) ahead(steps int) {
-	if k.h <= 8 && k.form != tn {
+	if k.form == w16 || k.form == nn && k.h <= 8 {
 		bytes := steps * 128
 		if k.form == w16 {
 			bytes /= 2
@@ -198,7 +199,7 @@ func (k *kernel) ahead(steps int) {
 		}
 		return
 	}
-	k.p("\tPREFETCHT1 (AHEAD)\n\tADDQ $64, AHEAD")
+	k.p("\tPREFETCHT1 (AHEAD)\n\tPREFETCHT1 64(AHEAD)\n\tADDQ $128, AHEAD")
 }
 
 func (k *kernel) advance(n int) {
