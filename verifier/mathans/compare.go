@@ -7,7 +7,17 @@ func compare(gold, answer string, opt Options) Result {
 	if res, ok := written(gold, &answer, opt); ok {
 		return res
 	}
-	return judge(gold, answer, strictly(gold, opt), opt)
+	res := judge(gold, answer, strictly(gold, opt), opt)
+	if res.Outcome == Equal || !strings.Contains(answer, " ") {
+		return res
+	}
+	if value, ok := predicate(answer); ok {
+		if res, ok := written(gold, &value, opt); ok {
+			return res
+		}
+		return judge(gold, value, strictly(gold, opt), opt)
+	}
+	return res
 }
 
 // strictly reports whether only a number written out is accepted.

@@ -326,7 +326,7 @@ func (p *parser) product() *node {
 		case p.take("*"):
 			n = mul(n, p.signedFactor())
 		case p.take("/"):
-			n = build(opDiv, n, p.signedFactor())
+			n = quotient(n, p.signedFactor())
 		case p.startsFactor(t):
 			if prev := p.tok[p.i-1].kind; t.kind == tNum && (prev == tNum || prev == tWord) {
 				n = p.mixed(n)
@@ -352,4 +352,13 @@ func (p *parser) signedFactor() *node {
 		return p.signedFactor()
 	}
 	return p.factor()
+}
+
+// quotient divides. A percent or degree sign at the end of a fraction belongs to
+// all of it: 7/2 % is 3.5 %.
+func quotient(n, d *node) *node {
+	if d.op == opPercent || d.op == opDegree {
+		return build(d.op, build(opDiv, n, d.args[0]))
+	}
+	return build(opDiv, n, d)
 }
