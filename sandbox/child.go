@@ -68,6 +68,7 @@ func serve(make func(context.Context, *bufio.Reader) (runner, error)) int {
 	// safepoints, and a collector that waits for it would interrupt it all the
 	// time.
 	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(softMemory)
 	debug.FreeOSMemory()
 	hello.str("")
 	hello.strs(harden())
@@ -94,6 +95,10 @@ func serve(make func(context.Context, *bufio.Reader) (runner, error)) int {
 		}
 	}
 }
+
+// softMemory is where a collection happens even while a guest runs: the engine
+// grows its native stack by doubling and leaves the old ones behind.
+const softMemory = 256 << 20
 
 // heapSlack is how much garbage a worker gathers before it collects.
 const heapSlack = 24 << 20

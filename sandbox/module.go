@@ -18,6 +18,8 @@ import (
 // moduleRate is the virtual clock of modules, in ticks a second.
 const moduleRate = 500e6
 
+var errFuel = errors.New("out of fuel")
+
 // moduleRunner runs one module, each time in a new instance.
 type moduleRunner struct {
 	rt       wazero.Runtime
@@ -114,7 +116,17 @@ func (r *moduleRunner) run(ctx context.Context, request []byte) (Result, error) 
 		return uint64(min(budget-int64(fuel.Get()), budget))
 	}
 	r.sys.Reset(wasi.Config{Args: append([]string{"module"}, m.Args...), Stdin: m.Stdin, MaxOutput: m.OutputKB << 10,
-		Elapsed: func() int64 { return int64(float64(used()) * 1e9 / moduleRate) }})
+		Elapsed: func() int64 { return int64(float64(used()) * 1e9 / moduleRate) },
+		Pay: func(ticks int64) {
+			if fuel == nil {
+				return
+			}
+			left := max(int64(fuel.Get())-ticks, -1)
+			fuel.Set(uint64(left))
+			if left < 0 {
+				panic(errFuel)
+			}
+		}})
 	mod, err := r.rt.InstantiateModule(ctx, r.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
 		return Result{Outcome: Exception, ExitCode: 1, Exception: firstLine(err)}, nil

@@ -107,7 +107,7 @@ func (g *Guest) rewind(cfg wasi.Config, fuel uint64, memory uint64) error {
 	g.sp.Set(g.img.SP)
 	g.budget = int64(min(fuel, 1<<62))
 	g.fuel.Set(uint64(g.budget))
-	cfg.Elapsed, cfg.Spend, cfg.Open = g.elapsed, g.spend, g.img.Open
+	cfg.Elapsed, cfg.Spend, cfg.Pay, cfg.Open = g.elapsed, g.spend, g.pay, g.img.Open
 	g.sys.Reset(cfg)
 	return nil
 }
@@ -128,6 +128,18 @@ func (g *Guest) spend(ns int64) {
 		panic(errFuel)
 	}
 	g.fuel.Set(uint64(int64(left - price)))
+}
+
+// pay takes ticks for work of the host.
+func (g *Guest) pay(ticks int64) {
+	left := int64(g.fuel.Get()) - ticks
+	if left < 0 {
+		left = -1
+	}
+	g.fuel.Set(uint64(left))
+	if left < 0 {
+		panic(errFuel)
+	}
 }
 
 // frames packs what a function of boot.py reads: each part with its length.

@@ -21,14 +21,21 @@ func (a args) ptr(i int) uint32   { return uint32(a.v[i]) }
 func (a args) u64(i int) uint64   { return a.v[i] }
 func (a args) flags(i int) uint32 { return uint32(a.v[i]) }
 
-// text reads a string given by pointer and length.
-func (a args) text(ptr, length int) (string, errno) {
+// text reads a path given by pointer and length.
+func (s *System) text(a args, ptr, length int) (string, errno) {
+	s.litter(pathGarbage + 20*int(min(a.u32(length), maxPath)))
+	if a.u32(length) > maxPath {
+		return "", eNAMETOOLONG
+	}
 	b, ok := a.mem.Read(a.u32(ptr), a.u32(length))
 	if !ok {
 		return "", eFAULT
 	}
 	return string(b), 0
 }
+
+// pathGarbage is about what resolving a path leaves behind, beside its parts.
+const pathGarbage = 500
 
 func (a args) put32(at uint32, v uint32) errno {
 	if !a.mem.WriteUint32Le(at, v) {
@@ -137,6 +144,7 @@ func Instantiate(ctx context.Context, rt wazero.Runtime, s *System) error {
 			}
 		}
 		f := api.GoModuleFunc(func(_ context.Context, m api.Module, stack []uint64) {
+			s.pay(priceCall)
 			stack[0] = uint64(c.do(s, args{m.Memory(), stack}))
 		})
 		b.NewFunctionBuilder().WithGoModuleFunction(f, params, []api.ValueType{api.ValueTypeI32}).Export(name)

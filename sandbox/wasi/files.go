@@ -108,7 +108,7 @@ func (s *System) fdFilestatSetSize(a args) errno {
 	case d.node.kind != file || !d.write:
 		return eINVAL
 	}
-	return s.session.resize(d.node, a.u64(1))
+	return s.resize(d.node, a.u64(1))
 }
 
 func (s *System) fdAllocate(a args) errno {
@@ -122,7 +122,7 @@ func (s *System) fdAllocate(a args) errno {
 		return eNOSPC
 	}
 	if end := a.u64(1) + a.u64(2); end > uint64(len(d.node.data)) {
-		return s.session.resize(d.node, end)
+		return s.resize(d.node, end)
 	}
 	return 0
 }
@@ -164,7 +164,7 @@ const (
 
 func (s *System) pathOpen(a args) errno {
 	from := s.fds[a.fd(0)]
-	path, e := a.text(2, 3)
+	path, e := s.text(a, 2, 3)
 	switch {
 	case e != 0:
 		return e
@@ -193,7 +193,7 @@ func (s *System) pathOpen(a args) errno {
 		return e
 	}
 	if flags&openTruncate != 0 && n.kind == file {
-		s.session.resize(n, 0)
+		s.resize(n, 0)
 	}
 	d.node = n
 	fd, e := s.lowest()
@@ -210,6 +210,17 @@ func (s *System) channel(path string, n *node, e errno) (*node, errno) {
 		return c, 0
 	}
 	return n, e
+}
+
+// resize sets the length of a writable file.
+func (s *System) resize(n *node, size uint64) errno {
+	before := cap(n.data)
+	e := s.session.resize(n, size)
+	if grown := cap(n.data) - before; grown > 0 {
+		s.litter(grown)
+	}
+	s.pay(int(min(size, maxTmpBytes)) >> shiftMade)
+	return e
 }
 
 // openable says whether an existing node may be opened as asked.
@@ -235,7 +246,7 @@ func (s *System) at(a args, fd, path, length int) (*node, string, errno) {
 	if d == nil {
 		return nil, "", eBADF
 	}
-	p, e := a.text(path, length)
+	p, e := s.text(a, path, length)
 	return d.node, p, e
 }
 

@@ -129,7 +129,9 @@ func (s *session) resize(n *node, size uint64) errno {
 		n.data = n.data[:size]
 		return 0
 	}
-	n.data = append(n.data, make([]byte, int(size)-len(n.data))...)
+	old := len(n.data)
+	n.data = slices.Grow(n.data, int(size)-old)[:size]
+	clear(n.data[old:])
 	return 0
 }
 

@@ -9,7 +9,7 @@ func (s *System) readAt(n *node, at uint64, b []byte) int {
 	case random:
 		s.fill(b)
 		return len(b)
-	case job:
+	case job: // not paid: it is the host's own doing
 		n := copy(b, s.job)
 		s.job = s.job[n:]
 		return n
@@ -19,7 +19,9 @@ func (s *System) readAt(n *node, at uint64, b []byte) int {
 	if at >= uint64(len(data)) {
 		return 0
 	}
-	return copy(b, data[at:])
+	copied := copy(b, data[at:])
+	s.pay(copied >> shiftCopied)
+	return copied
 }
 
 // offset is where a descriptor reads next. Standard input has one offset
@@ -109,6 +111,7 @@ func (s *System) fdWrite(a args) errno {
 
 // writeAt writes to a node at an offset; streams have none.
 func (s *System) writeAt(n *node, at uint64, b []byte) errno {
+	s.pay(len(b) >> shiftCopied)
 	if n.kind != file {
 		s.write(n.kind, b)
 		return 0
@@ -117,7 +120,7 @@ func (s *System) writeAt(n *node, at uint64, b []byte) errno {
 		return eNOSPC
 	}
 	if end := at + uint64(len(b)); end > uint64(len(n.data)) {
-		if e := s.session.resize(n, end); e != 0 {
+		if e := s.resize(n, end); e != 0 {
 			return e
 		}
 	}
@@ -199,6 +202,8 @@ func (s *System) fdReaddir(a args) errno {
 	}
 	if d.list == nil || a.u64(3) == 0 {
 		d.list = append([]string{".", ".."}, s.session.names(d.node)...)
+		s.litter(len(d.list) * 64)
+		s.pay(len(d.list))
 	}
 	used := 0
 	for i := a.u64(3); i < uint64(len(d.list)) && used < len(buf); i++ {
@@ -209,6 +214,7 @@ func (s *System) fdReaddir(a args) errno {
 				continue // removed since
 			}
 		}
+		s.litter(24 + len(name))
 		entry := make([]byte, 24, 24+len(name))
 		binary.LittleEndian.PutUint64(entry, i+1)
 		binary.LittleEndian.PutUint64(entry[8:], n.inode)

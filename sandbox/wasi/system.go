@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 )
@@ -54,7 +55,9 @@ type Config struct {
 	// guest pay for them when it sleeps.
 	Elapsed func() int64
 	Spend   func(nanoseconds int64)
-	Files   map[string][]byte // put into /tmp
+	// Pay makes the guest pay for what the host does for it.
+	Pay   func(ticks int64)
+	Files map[string][]byte // put into /tmp
 	// Freeze lets the guest open the channels and ends the call with ErrFrozen
 	// when it reads the clock after a report.
 	Freeze bool
@@ -71,6 +74,7 @@ type System struct {
 	fds     map[int32]*descriptor
 	rng     *rand.ChaCha8
 	ticks   int64 // clock reads, so that time never stands still
+	garbage int   // bytes of Go's heap that calls used up since the last collection
 
 	stdin  int // read so far
 	stdout []byte
@@ -103,7 +107,7 @@ func NewSystem(fs *FS) *System { return &System{fs: fs} }
 
 // Reset begins a run: everything is as new.
 func (s *System) Reset(cfg Config) {
-	*s = System{fs: s.fs, cfg: cfg, session: s.fs.session(), stdout: s.stdout[:0]}
+	*s = System{fs: s.fs, cfg: cfg, session: s.fs.session(), stdout: s.stdout[:0], garbage: s.garbage}
 	if cap(s.stdout) > 1<<20 {
 		s.stdout = nil // not kept through runs that print little
 	}
@@ -179,6 +183,32 @@ func (s *System) now() int64 {
 	return s.cfg.Elapsed() + s.ticks
 }
 
+// What the host's work costs in ticks, about as long as the guest's own would
+// take: a call, bytes copied, bytes made up or taken from the system.
+const (
+	priceCall   = 50
+	shiftCopied = 5
+	shiftMade   = 3
+)
+
+func (s *System) pay(ticks int) {
+	if s.cfg.Pay != nil {
+		s.cfg.Pay(int64(ticks))
+	}
+}
+
+// maxGarbage is after how many bytes a call collects. The worker's collector is
+// off while a guest runs, because it would wait for the guest; in a call it need
+// not wait.
+const maxGarbage = 32 << 20
+
+func (s *System) litter(bytes int) {
+	if s.garbage += bytes; s.garbage > maxGarbage {
+		s.garbage = 0
+		runtime.GC()
+	}
+}
+
 // fill gives random bytes, the same ones for the same seed.
 func (s *System) fill(b []byte) {
 	if s.rng == nil {
@@ -187,6 +217,7 @@ func (s *System) fill(b []byte) {
 		copy(key[8:], "troupe guest randomness")
 		s.rng = rand.NewChaCha8(key)
 	}
+	s.pay(len(b) >> shiftMade)
 	s.rng.Read(b)
 }
 

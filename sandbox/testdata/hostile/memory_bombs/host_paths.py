@@ -1,0 +1,4 @@
+# expect: time memory
+import os
+while True:
+    os.path.exists('/tmp/' + 'a/' * 500 + 'x')
