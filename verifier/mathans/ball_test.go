@@ -137,3 +137,41 @@ func TestEvaluatorsAgree(t *testing.T) {
 		}
 	}
 }
+
+// What the field of square roots decides, balls must not contradict.
+func TestRadicalsAgreeWithBalls(t *testing.T) {
+	for _, s := range []string{`\sqrt{12}`, `2\sqrt3-\sqrt{27}`, `\frac{1}{\sqrt2+\sqrt3}`, `\frac{1+i}{1-i}`, `(1+\sqrt2)^{7}`, `(\sqrt5-2)^{-3}`,
+		`\sqrt{\frac{2}{3}}`, `\sqrt{-4}\sqrt{-9}`, `\frac{\sqrt{6}-\sqrt{2}}{4}`, `\frac{1}{1+\sqrt2+\sqrt3+\sqrt5}`, `2^{-\frac12}`, `\sqrt{999983}`,
+		`\sqrt{999999999989}`, `\frac{3+i\sqrt3}{2-i}`, `\sqrt{50}\%`} {
+		n, err := parse(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bud := &budget{left: 1 << 30}
+		r, err := (&radicalEval{bud: bud}).eval(n)
+		if err != nil {
+			t.Errorf("%s: %v", s, err)
+			continue
+		}
+		sum := realOf(fromInt(0, 320))
+		for k, q := range r {
+			root, err := realOf(fromInt(k, 320)).sqrt(320)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum = sum.add(root.mul(realOf(fromRat(q, 320)), 320), 320)
+		}
+		v, err := (&ballEval{prec: 320, bud: bud}).eval(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := v.add(sum.neg(), 320); !d.re.hasZero() || !d.im.hasZero() {
+			t.Errorf("%s: %v is not its value", s, r)
+		}
+	}
+	for n, want := range map[int64][2]int64{1: {1, 1}, 12: {2, 3}, -50: {5, -2}, 999983 * 999983: {999983, 1}, 720: {12, 5}, 49: {7, 1}} {
+		if o, i := squarefree(n); o != want[0] || i != want[1] {
+			t.Errorf("squarefree(%d) = %d, %d, want %v", n, o, i, want)
+		}
+	}
+}

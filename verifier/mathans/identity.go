@@ -183,6 +183,9 @@ func (c *comparer) constants(x, y *node, huge bool) verdict {
 			return v
 		}
 	}
+	if v := c.radicals(x, y); v != unknown {
+		return v
+	}
 	c.rule = "ball arithmetic"
 	for i, prec := range precisions {
 		e := &ballEval{prec: prec, bud: c.bud}
