@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -133,4 +134,25 @@ func TestTolerance(t *testing.T) {
 			t.Errorf("gold %q, answer %q, tolerance %v: %v, want %s", c.gold, c.answer, c.tol, got, c.want)
 		}
 	}
+}
+
+// Several goroutines share the package's tables and constants.
+func TestJudgeHammer(t *testing.T) {
+	cases := tableCases(t)
+	want := make([]Result, len(cases))
+	for i, c := range cases {
+		want[i] = Judge(c.gold, `\boxed{`+c.answer+"}", Options{})
+	}
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			for i := range cases {
+				j := (i + g*len(cases)/4) % len(cases)
+				if got := Judge(cases[j].gold, `\boxed{`+cases[j].answer+"}", Options{}); got != want[j] {
+					t.Errorf("cases.tsv:%d: %v, alone %v", cases[j].line, got, want[j])
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

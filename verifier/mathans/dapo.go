@@ -3,6 +3,7 @@ package mathans
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -183,20 +184,25 @@ var dapoRemoved = []string{
 	`\text{}`, `\mathrm{th}`, `^\circ`, `^{\circ}`, `\;`, `,\!`, "{,}", `"`, `\dots`,
 }
 
-// The patterns never match the empty string, so leftmost-first matching in
-// linear time finds what a backtracking matcher does.
-var dapoPatterns = []struct {
+type dapoPattern struct {
 	re *regexp.Regexp
 	to string
-}{
-	{regexp.MustCompile(`(.*?)(\$)(.*?)(\$)(.*)`), `$$${3}$$`},
-	{regexp.MustCompile(`(\\text\{)(.*?)(\})`), `${2}`},
-	{regexp.MustCompile(`(\\textbf\{)(.*?)(\})`), `${2}`},
-	{regexp.MustCompile(`(\\overline\{)(.*?)(\})`), `${2}`},
-	{regexp.MustCompile(`(\\boxed\{)(.*)(\})`), `${2}`},
-	{regexp.MustCompile(`(frac)([^{])(.)`), `frac{${2}}{${3}}`},
-	{regexp.MustCompile(`(sqrt)([^{])`), `sqrt{${2}}`},
 }
+
+// The patterns never match the empty string, so leftmost-first matching in
+// linear time finds what a backtracking matcher does. They are compiled when
+// first needed: the guest never does.
+var dapoPatterns = sync.OnceValue(func() []dapoPattern {
+	return []dapoPattern{
+		{regexp.MustCompile(`(.*?)(\$)(.*?)(\$)(.*)`), `$$${3}$$`},
+		{regexp.MustCompile(`(\\text\{)(.*?)(\})`), `${2}`},
+		{regexp.MustCompile(`(\\textbf\{)(.*?)(\})`), `${2}`},
+		{regexp.MustCompile(`(\\overline\{)(.*?)(\})`), `${2}`},
+		{regexp.MustCompile(`(\\boxed\{)(.*)(\})`), `${2}`},
+		{regexp.MustCompile(`(frac)([^{])(.)`), `frac{${2}}{${3}}`},
+		{regexp.MustCompile(`(sqrt)([^{])`), `sqrt{${2}}`},
+	}
+})
 
 // dapoNormalize is the scorer's normalisation of a final answer.
 func dapoNormalize(s string) string {
@@ -211,7 +217,7 @@ func dapoNormalize(s string) string {
 		s = strings.ReplaceAll(s, word, "")
 	}
 	if strings.ContainsAny(s, `$\`) || strings.Contains(s, "frac") || strings.Contains(s, "sqrt") {
-		for _, p := range dapoPatterns {
+		for _, p := range dapoPatterns() {
 			s = p.re.ReplaceAllString(s, p.to)
 		}
 	}

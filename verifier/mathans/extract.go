@@ -29,6 +29,10 @@ func Extract(reply string) (answer, how string, ok bool) {
 			how = "#### line"
 			break
 		}
+		if answer, ok = tagged(s); ok {
+			how = "answer tag"
+			break
+		}
 		if answer, ok = wholeReply(s); !ok {
 			return "", "no marker", false
 		}
@@ -203,6 +207,19 @@ func lastLine(s string) (string, bool) {
 	t = clean(t)
 	_, ok = readLiteral(strings.TrimPrefix(t, "$"))
 	return t, ok
+}
+
+// tagged takes what stands in the last <answer> tag.
+func tagged(s string) (string, bool) {
+	end := strings.LastIndex(s, "</answer>")
+	if end < 0 {
+		return "", false
+	}
+	start := strings.LastIndex(s[:end], "<answer>")
+	if start < 0 {
+		return "", false
+	}
+	return s[start+len("<answer>") : end], true
 }
 
 // soleFormula strips the delimiters of a text that is one formula.

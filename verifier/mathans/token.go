@@ -40,7 +40,7 @@ var symbols = map[string]string{
 	"lvert": "|", "rvert": "|", "vert": "|", "mid": "|", "lbrack": "[", "rbrack": "]", "lparen": "(", "rparen": ")",
 	"lbrace": `\{`, "rbrace": `\}`, "colon": ":", "prime": "'", "circ": "∘", "degree": "°", "ldots": "…", "dots": "…",
 	"cdots": "…", "dotsc": "…", "land": "and", "wedge": "and", "lor": "or", "vee": "or", "euro": "cur", "pounds": "cur",
-	"lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉", "sim": "~", "to": "→", "rightarrow": "→",
+	"lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉", "sim": "≈", "to": "→", "rightarrow": "→",
 	"Rightarrow": "⇒", "implies": "⇒", "Longrightarrow": "⇒", "iff": "⇔", "Leftrightarrow": "⇔",
 	"×": "*", "·": "*", "⋅": "*", "∙": "*", "÷": "/", "−": "-", "–": "-", "—": "-", "∕": "/", "⁄": "/", "±": "±", "∓": "∓", "≤": "≤",
 	"≥": "≥", "⩽": "≤", "⩾": "≥", "≠": "≠", "≈": "≈", "≡": "≡", "∪": "∪", "∩": "∩", "∖": "∖", "∈": "∈", "°": "°", "º": "°", "˚": "°",
