@@ -58,7 +58,7 @@ func TestCases(t *testing.T) {
 				continue
 			}
 			got := Judge(c.gold, reply, Options{})
-			if (got.Outcome == Equal) != (c.want == "=") || got.Outcome == BadGold || got.Outcome == NoAnswer {
+			if (got.Outcome == Equal) != (c.want == "=") || got.Outcome == BadGold || got.Outcome == NoAnswer || got.Outcome == Undecided {
 				t.Errorf("cases.tsv:%d: gold %q, reply %q: %s by %s (extracted %q); %s", c.line, c.gold, reply, got.Outcome, got.Rule, got.Extracted, c.why)
 				break
 			}

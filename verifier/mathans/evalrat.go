@@ -16,7 +16,8 @@ func ratBits(r *big.Rat) int { return r.Num().BitLen() + r.Denom().BitLen() }
 
 func (e *ratEval) check(r *big.Rat) (*big.Rat, error) {
 	n := ratBits(r)
-	if !e.bud.spend(32 + n/8 + n*n/20_000) { // a fraction is reduced by its gcd
+	// A fraction is reduced by its gcd, which takes the product of the lengths.
+	if !e.bud.spend(32 + n/8 + (r.Num().BitLen()+1)*(r.Denom().BitLen()-1)/5000) {
 		return nil, errBudget
 	}
 	if n > maxBits {
