@@ -20,7 +20,7 @@ import (
 const (
 	childPrepare = "sandbox-prepare" // wasm lib dir compilecache
 	childPython  = "sandbox-python"  // dir compilecache rate
-	childModule  = "sandbox-module"  // the first frame is the module
+	childModule  = "sandbox-module"  // compilecache?; the first frame is the module
 )
 
 func init() {
@@ -28,7 +28,9 @@ func init() {
 	reexec.Register(childPython, func(args []string) int {
 		return serve(func(ctx context.Context, _ *bufio.Reader) (runner, error) { return newPythonRunner(ctx, args) })
 	})
-	reexec.Register(childModule, func([]string) int { return serve(newModuleRunner) })
+	reexec.Register(childModule, func(args []string) int {
+		return serve(func(ctx context.Context, in *bufio.Reader) (runner, error) { return newModuleRunner(ctx, in, args) })
+	})
 }
 
 // prepareMain makes the prepared form of a Python guest. It has a process of

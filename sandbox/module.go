@@ -28,8 +28,9 @@ type moduleRunner struct {
 	mem      cappedMemory // kept: clearing it costs less than taking a new one
 }
 
-// newModuleRunner compiles the module that is the first frame.
-func newModuleRunner(ctx context.Context, in *bufio.Reader) (runner, error) {
+// newModuleRunner compiles the module that is the first frame, or loads its code
+// from the compile cache, if one is named.
+func newModuleRunner(ctx context.Context, in *bufio.Reader, args []string) (runner, error) {
 	b, err := readFrame(in, maxRequest)
 	if err != nil {
 		return nil, err
@@ -38,15 +39,33 @@ func newModuleRunner(ctx context.Context, in *bufio.Reader) (runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := wazero.NewRuntimeConfigCompiler().WithCloseOnContextDone(false).WithDebugInfoEnabled(false)
+	plain := wazero.NewRuntimeConfigCompiler().WithCloseOnContextDone(false).WithDebugInfoEnabled(false)
+	if len(args) > 0 {
+		if cache, err := wazero.NewCompilationCacheWithDir(args[0]); err == nil {
+			if r, err := compileModule(ctx, rewritten.Module, plain.WithCompilationCache(cache)); err == nil {
+				return r.run, nil
+			}
+		}
+	}
+	// Without a cache, or with one that can't be read, it only takes longer.
+	r, err := compileModule(ctx, rewritten.Module, plain)
+	if err != nil {
+		return nil, err
+	}
+	return r.run, nil
+}
+
+func compileModule(ctx context.Context, module []byte, cfg wazero.RuntimeConfig) (*moduleRunner, error) {
 	r := &moduleRunner{rt: wazero.NewRuntimeWithConfig(ctx, cfg), sys: wasi.NewSystem(wasi.NewFS())}
 	if err := wasi.Instantiate(ctx, r.rt, r.sys); err != nil {
 		return nil, err
 	}
-	if r.compiled, err = r.rt.CompileModule(ctx, rewritten.Module); err != nil {
+	var err error
+	if r.compiled, err = r.rt.CompileModule(ctx, module); err != nil {
+		r.rt.Close(ctx)
 		return nil, fmt.Errorf("compile module: %w", err)
 	}
-	return r.run, nil
+	return r, nil
 }
 
 // cappedMemory is a linear memory with a limit of its own for each run.

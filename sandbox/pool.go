@@ -136,6 +136,18 @@ func (p *Pool) startPython(ctx context.Context) (*process, []string, error) {
 	return start(ctx, childPython, args, nil)
 }
 
+// moduleArgs are the arguments of a worker for modules.
+func (p *Pool) moduleArgs() []string {
+	if p.opt.Cache == "" {
+		return nil
+	}
+	dir, err := filepath.Abs(filepath.Join(p.opt.Cache, "compiled"))
+	if err != nil {
+		return nil
+	}
+	return []string{dir}
+}
+
 // Guest is the sha256 of the Python guest, empty with Options.Modules.
 func (p *Pool) Guest() string { return p.guest }
 

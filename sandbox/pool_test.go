@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -156,6 +157,36 @@ func TestFuelEndsLoopsAndTreesOfCalls(t *testing.T) {
 	}
 	if _, err := w.Run(t.Context(), Python{Program: "1"}); err == nil {
 		t.Error("a pool for modules ran Python")
+	}
+}
+
+func TestADamagedCompileCacheIsPassedOver(t *testing.T) {
+	cache := t.TempDir()
+	for range 2 {
+		p, err := Open(t.Context(), Options{Workers: 1, Modules: true, Cache: cache})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, _ := p.Lease(t.Context())
+		if r, err := w.RunModule(t.Context(), Module{Wasm: endless["loop"], Fuel: 100}); err != nil || r.Outcome != Time {
+			t.Errorf("%+v, %v", r, err)
+		}
+		p.Close()
+		n := 0
+		filepath.WalkDir(cache, func(path string, e os.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() {
+				n++
+				b, _ := os.ReadFile(path)
+				for i := range b {
+					b[i] ^= 0x55
+				}
+				os.WriteFile(path, b, 0o644)
+			}
+			return nil
+		})
+		if n == 0 {
+			t.Error("nothing was cached")
+		}
 	}
 }
 

@@ -95,7 +95,7 @@ func (w *Worker) RunModule(ctx context.Context, m Module) (Result, error) {
 		w.sum = sum
 	}
 	return w.try(ctx, &w.module, wall, m.OutputKB<<10, encodeModule(m), func(ctx context.Context) (*process, []string, error) {
-		return start(ctx, childModule, nil, m.Wasm)
+		return start(ctx, childModule, w.pool.moduleArgs(), m.Wasm)
 	})
 }
 
