@@ -154,7 +154,7 @@ func TestCacheKey(t *testing.T) {
 }
 
 func TestCacheForgetsTheOldestAndNoFailure(t *testing.T) {
-	j, runs := faked(Options{CacheSize: 2}, nil)
+	j, _ := faked(Options{CacheSize: 2}, nil)
 	ask := func(p string) bool {
 		v, err := j.One(t.Context(), Item{Task: prints("x"), Answer: p, Source: true})
 		if err != nil {
@@ -169,11 +169,11 @@ func TestCacheForgetsTheOldestAndNoFailure(t *testing.T) {
 	if !ask("a") || ask("b") {
 		t.Error("not the one used longest ago was forgotten")
 	}
-	j, runs = faked(Options{}, func(sandbox.Python) (sandbox.Result, error) {
+	failing, runs := faked(Options{}, func(sandbox.Python) (sandbox.Result, error) {
 		return sandbox.Result{Outcome: sandbox.Crash, Exception: "stopped by the wall-clock backstop"}, nil
 	})
 	for range 2 {
-		if v, _ := j.One(t.Context(), Item{Task: prints("x"), Answer: "p", Source: true}); v.Code != verdict.IE || v.Cached || v.Rewarded() {
+		if v, _ := failing.One(t.Context(), Item{Task: prints("x"), Answer: "p", Source: true}); v.Code != verdict.IE || v.Cached || v.Rewarded() {
 			t.Errorf("%+v", v)
 		}
 	}

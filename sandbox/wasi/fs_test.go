@@ -121,7 +121,8 @@ func TestRandomnessIsTheSeeds(t *testing.T) {
 		s.fill(b)
 		return string(b)
 	}
-	if draw(1) != draw(1) || draw(1) == draw(2) {
+	first, again, other := draw(1), draw(1), draw(2)
+	if first != again || first == other {
 		t.Error("randomness does not follow the seed")
 	}
 }
