@@ -14,10 +14,15 @@ import (
 func write(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "set.jsonl")
+	writeFile(t, path, content)
+	return path
+}
+
+func writeFile(t testing.TB, path, content string) {
+	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return path
 }
 
 func TestShapes(t *testing.T) {

@@ -164,3 +164,10 @@ func TestDistinctTasksAreDistinct(t *testing.T) {
 		t.Errorf("%d of 600 functions", n)
 	}
 }
+
+func BenchmarkDraw(b *testing.B) {
+	s := Code(Short, Medium)
+	for i := 0; b.Loop(); i++ {
+		s.Draw(data.Train, 1, i)
+	}
+}
