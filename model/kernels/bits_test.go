@@ -17,10 +17,12 @@ func TestGoldenBitsAreTheSameEverywhere(t *testing.T) {
 	pool := NewPool(2)
 	defer pool.Close()
 	each(t, func(t *testing.T) {
-		h := sha256.New()
-		goldenBits(pool, h)
-		if got := hex.EncodeToString(h.Sum(nil))[:16]; got != digest {
-			t.Errorf("digest %s, want %s", got, digest)
+		for _, p := range []*Pool{nil, pool} {
+			h := sha256.New()
+			goldenBits(p, h)
+			if got := hex.EncodeToString(h.Sum(nil))[:16]; got != digest {
+				t.Errorf("%d workers: digest %s, want %s", p.Workers(), got, digest)
+			}
 		}
 	})
 }
