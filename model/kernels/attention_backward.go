@@ -43,12 +43,10 @@ func (b *attentionBack) unpack(c *KVCache, kv int, w *workerScratch, slot int) {
 	rows, cols := w.floats(2*slot, c.Len*d), w.floats(2*slot+1, n*d)
 	k, v := c.K[kv*c.Cap*d:], c.V[kv*c.Cap*d:]
 	for j := range c.Len {
-		from := k[j/panel*d*panel+j%panel:]
-		for i := range d {
-			rows[j*d+i] = from[i*panel]
-		}
-		to := cols[j/panel*d*panel+j%panel:]
+		at := j/panel*d*panel + j%panel
+		from, to, row := k[at:][:(d-1)*panel+1], cols[at:][:(d-1)*panel+1], rows[j*d:][:d]
 		for i, x := range v[j*d:][:d] {
+			row[i] = from[i*panel]
 			to[i*panel] = x
 		}
 	}
@@ -93,8 +91,21 @@ const (
 	bufDout = 11
 )
 
+// grads returns where dk and dv of a cache's rows are summed, and the row stride:
+// in place, or where the rows are far apart in a worker's buffers.
+func (b *attentionBack) grads(w *workerScratch, c *KVCache, kv, slot int) (dk, dv []float32, ld int) {
+	if b.ldkv < farApart {
+		at := c.Row*b.ldkv + kv*b.HeadDim
+		return b.dk[at:], b.dv[at:], b.ldkv
+	}
+	return w.buf[bufGrad+2*slot], w.buf[bufGrad+2*slot+1], b.HeadDim
+}
+
 // collect copies the gradients of a cache's rows into a worker's buffers, or back.
 func (b *attentionBack) collect(w *workerScratch, c *KVCache, kv, slot int, in bool) {
+	if b.ldkv < farApart {
+		return
+	}
 	d := b.HeadDim
 	for i, g := range [2][]float32{b.dk, b.dv} {
 		buf, far := w.floats(bufGrad+2*slot+i, c.Len*d), g[c.Row*b.ldkv+kv*d:]
@@ -134,12 +145,14 @@ func (b *attentionBack) rows(s *Span, h, kv, r0, r1 int, w *workerScratch) {
 	dq := b.dq[row*b.lddq+h*d:]
 	if n > 0 {
 		b.times(dq, b.lddq, g, ld, rows, w.buf[2], n, false)
-		b.outer(w.buf[bufGrad+2], g, ld, q, ldq, rows, n)
-		b.outer(w.buf[bufGrad+3], p, ld, do, lddo, rows, n)
+		dk, dv, ldg := b.grads(w, s.Prefix, kv, 1)
+		b.outer(dk, ldg, g, ld, q, ldq, rows, n)
+		b.outer(dv, ldg, p, ld, do, lddo, rows, n)
 	}
 	b.times(dq, b.lddq, g[n:], ld, rows, w.buf[0], total-n, n > 0)
-	b.outer(w.buf[bufGrad], g[n:], ld, q, ldq, rows, total-n)
-	b.outer(w.buf[bufGrad+1], p[n:], ld, do, lddo, rows, total-n)
+	dk, dv, ldg := b.grads(w, s.Own, kv, 0)
+	b.outer(dk, ldg, g[n:], ld, q, ldq, rows, total-n)
+	b.outer(dv, ldg, p[n:], ld, do, lddo, rows, total-n)
 }
 
 // product is c[rows, n] = x·B with B in panels, k deep.
@@ -161,10 +174,10 @@ func (b *attentionBack) times(dq []float32, lddq int, g []float32, ld, rows int,
 }
 
 // outer adds Pᵀ·X to the gradients of n cache positions.
-func (b *attentionBack) outer(dst, p []float32, ld int, x []float32, ldx, rows, n int) {
+func (b *attentionBack) outer(dst []float32, ldy int, p []float32, ld int, x []float32, ldx, rows, n int) {
 	d := b.HeadDim
 	r := gemmRun{
-		form: formOuter, acc: true, m: n, n: d, k: rows, ldb: 4 * ldx, ldy: 4 * d, ldx: 4 * ld,
+		form: formOuter, acc: true, m: n, n: d, k: rows, ldb: 4 * ldx, ldy: 4 * ldy, ldx: 4 * ld,
 		y: unsafe.Pointer(&dst[:1][0]), x: unsafe.Pointer(&p[0]), b: unsafe.Pointer(&x[0]),
 	}
 	r.block(0, n, 0, d)

@@ -14,14 +14,19 @@ type attentionCase struct {
 	lens        []int
 	prefix      int
 	completions []int
+	pad         int // more floats between rows
 }
 
 var attentionCases = []attentionCase{
-	{Attention{2, 1, 8, 0.35}, []int{1, 5, 40}, 0, nil},
-	{Attention{3, 3, 16, 0.25}, []int{33, 2}, 0, nil},
-	{Attention{4, 2, 24, 0.2}, []int{70}, 37, []int{3, 1, 30}},
-	{Attention{6, 2, 32, 0.2}, nil, 64, []int{40, 41}},
+	{Attention{2, 1, 8, 0.35}, []int{1, 5, 40}, 0, nil, 0},
+	{Attention{3, 3, 16, 0.25}, []int{33, 2}, 0, nil, 0},
+	{Attention{4, 2, 24, 0.2}, []int{70}, 37, []int{3, 1, 30}, 0},
+	{Attention{6, 2, 32, 0.2}, nil, 64, []int{40, 41}, 0},
 }
+
+// farCases has rows so far apart that they are copied together first.
+var farCases = append(attentionCases[:len(attentionCases):len(attentionCases)],
+	attentionCase{Attention{4, 2, 16, 0.3}, []int{35}, 20, []int{3, 30}, farApart})
 
 type attentionBatch struct {
 	attentionCase
@@ -36,7 +41,7 @@ type attentionBatch struct {
 }
 
 func newAttentionBatch(c attentionCase, seed uint64) *attentionBatch {
-	b := &attentionBatch{attentionCase: c, ldq: c.Heads*c.HeadDim + 4, ldkv: c.KVHeads*c.HeadDim + 2}
+	b := &attentionBatch{attentionCase: c, ldq: c.Heads*c.HeadDim + 4 + c.pad, ldkv: c.KVHeads*c.HeadDim + 2 + c.pad}
 	for _, n := range append(append([]int{c.prefix}, c.completions...), c.lens...) {
 		b.rows += n
 	}
@@ -115,7 +120,7 @@ func TestAttentionIsItsDefinition(t *testing.T) {
 	pool := NewPool(2)
 	defer pool.Close()
 	each(t, func(t *testing.T) {
-		for i, c := range attentionCases {
+		for i, c := range farCases {
 			b := newAttentionBatch(c, uint64(i))
 			b.Forward(pool, b.out, b.ldq, b.q, b.ldq, b.spans, b.stats, &b.scratch)
 			for j, want := range b.reference() {
@@ -133,7 +138,7 @@ func TestAttentionDecodesTheSameBits(t *testing.T) {
 	var first []float32
 	each(t, func(t *testing.T) {
 		var all []float32
-		for i, c := range attentionCases {
+		for i, c := range farCases {
 			b := newAttentionBatch(c, uint64(i))
 			b.Forward(nil, b.out, b.ldq, b.q, b.ldq, b.spans, nil, &b.scratch)
 			all = append(all, b.out...)
@@ -168,9 +173,9 @@ func TestAttentionSharesAPrefixBetweenRows(t *testing.T) {
 	defer pool.Close()
 	each(t, func(t *testing.T) {
 		for i, c := range []attentionCase{
-			{Attention{4, 2, 24, 0.2}, []int{1, 1}, 37, []int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
-			{Attention{6, 2, 32, 0.2}, nil, 64, []int{1, 1, 1}},
-			{Attention{2, 2, 10, 0.3}, nil, 3, []int{1, 5, 1, 1}},
+			{Attention{4, 2, 24, 0.2}, []int{1, 1}, 37, []int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 0},
+			{Attention{6, 2, 32, 0.2}, nil, 64, []int{1, 1, 1}, 0},
+			{Attention{2, 2, 10, 0.3}, nil, 3, []int{1, 5, 1, 1}, 0},
 		} {
 			b := newAttentionBatch(c, uint64(i))
 			b.Forward(pool, b.out, b.ldq, b.q, b.ldq, b.spans, b.stats, &b.scratch)
@@ -192,7 +197,7 @@ func TestAttentionBackwardAgainstDifferences(t *testing.T) {
 	var first []float32
 	each(t, func(t *testing.T) {
 		var all []float32
-		for i, c := range attentionCases {
+		for i, c := range farCases {
 			b := newAttentionBatch(c, uint64(i))
 			dout := normal(rand.New(rand.NewPCG(9, 9)), len(b.out))
 			dq, dk, dv := make([]float32, len(b.q)), make([]float32, len(b.k)), make([]float32, len(b.v))
