@@ -16,15 +16,49 @@ import (
 	"troupe/verifier"
 )
 
-type reproduceCmd struct {
-	Smoke      bool   `help:"The smallest grid: single-agent and voting, 40 iterations."`
-	Iterations int    `placeholder:"N" help:"Iterations of a cell (default: 80; 40 with --smoke)."`
-	Scale      string `default:"tiny-s" placeholder:"NAME" help:"Size of the models: tiny-s, tiny-m or tiny-l (default tiny-s)."`
-	Seed       uint64 `default:"1" placeholder:"N" help:"Seed of everything that is drawn (default 1)."`
-	DB         string `name:"db" default:"runs.db" placeholder:"FILE" help:"Run database (default runs.db)."`
-	Out        string `default:"runs" placeholder:"DIR" help:"Folder for checkpoints (default runs)."`
-	Report     string `default:"report.html" placeholder:"FILE" help:"Report to write at the end (default report.html)."`
+// gridFlags choose the cells of the study; `troupe grid` has them too.
+type gridFlags struct {
+	Smoke      bool     `help:"The smallest grid: single-agent and voting, 40 iterations."`
+	Iterations int      `placeholder:"N" help:"Iterations of a cell (default: 80; 40 with --smoke)."`
+	Scales     []string `default:"tiny-s" aliases:"scale" placeholder:"NAME,..." help:"Sizes of the models: tiny-s, tiny-m, tiny-l (default tiny-s)."`
+	Seeds      int      `default:"1" placeholder:"N" help:"Repeat everything with so many seeds, base models included (default 1)."`
+	Seed       uint64   `default:"1" placeholder:"N" help:"The first seed (default 1)."`
+}
+
+// options are the study's options that the flags decide.
+func (f gridFlags) options() (study.Options, error) {
+	opt := study.Options{Iterations: 80, EvalEvery: 20}
+	cells := study.DefaultCells()
+	if f.Smoke {
+		cells, opt.Iterations, opt.EvalEvery = study.SmokeCells(), 40, 0
+	}
+	if f.Iterations < 0 || f.Seeds < 1 || f.Seed < 1 || len(f.Scales) == 0 {
+		return opt, usagef("--iterations, --seeds and --seed count from 1, and --scales needs a name")
+	}
+	if f.Iterations > 0 {
+		opt.Iterations = f.Iterations
+	}
+	var seeds []uint64
+	for i := range f.Seeds {
+		seeds = append(seeds, f.Seed+uint64(i))
+	}
+	opt.Cells = study.Cross(cells, f.Scales, seeds)
+	return opt, nil
+}
+
+// studyFlags say where a study's files are.
+type studyFlags struct {
+	DB  string `name:"db" default:"runs.db" placeholder:"FILE" help:"Run database (default runs.db)."`
+	Out string `default:"runs" placeholder:"DIR" help:"Folder for checkpoints (default runs)."`
 	guestFlags
+}
+
+type reproduceCmd struct {
+	gridFlags
+	EqualCompute bool   `help:"Also train a single agent for as much compute as each workflow."`
+	Controls     bool   `help:"Also train the controls: pairs that differ in one suspected artefact."`
+	Report       string `default:"report.html" placeholder:"FILE" help:"Report to write at the end (default report.html)."`
+	studyFlags
 }
 
 // Help is the long text of `troupe reproduce --help`.
@@ -34,28 +68,103 @@ third of their tasks, then trains each cell of the grid with GRPO: workflows
 whose roles share one policy (SP) or have one each (IP), on sums (math) and on
 Python programs (code), which are really run. Base models are kept in the cache.
 
-The same command goes on where it was stopped.`
+The same command goes on where it was stopped, and adds what new flags ask for.`
 }
 
 // Run plays the grid and prints what was gained.
 func (c *reproduceCmd) Run(env *environment) error {
 	started := time.Now()
-	opt := study.Options{Cells: study.DefaultCells(), Iterations: 80, EvalEvery: 20, Scale: c.Scale, Seed: c.Seed,
-		Cache: env.Cache, Out: c.Out, Parallel: runtime.GOMAXPROCS(0), Version: version, Kernels: kernels.Active()}
-	if c.Smoke {
-		opt.Cells, opt.Iterations, opt.EvalEvery = study.SmokeCells(), 40, 0
+	opt, err := c.options()
+	if err != nil {
+		return err
 	}
-	if c.Iterations > 0 {
-		opt.Iterations = c.Iterations
+	var done played
+	err = withStudy(env, c.studyFlags, opt, func(s *study.Study, judge *verifier.Judge) error {
+		done, err = c.play(env, s)
+		done.tests = judge.Stats().Tests
+		return err
+	})
+	if err != nil {
+		return err
 	}
+	done.print(env.Stdout)
+	fmt.Fprintf(env.Stdout, "\n%.0f s in all. Every row is in %s; next:\n", time.Since(started).Seconds(), c.DB)
+	if err := c.writeReport(env); err != nil {
+		return err
+	}
+	c.printNext(env.Stdout)
+	return nil
+}
+
+// played is what a study came to.
+type played struct {
+	grid     []study.Result
+	equal    []study.Equal
+	controls []study.Outcome
+	tests    int
+}
+
+// play trains what was asked for.
+func (c *reproduceCmd) play(env *environment, s *study.Study) (done played, err error) {
+	if done.grid, err = s.Run(env.Ctx); err != nil {
+		return done, err
+	}
+	if c.EqualCompute {
+		if done.equal, err = s.EqualCompute(env.Ctx, done.grid); err != nil {
+			return done, err
+		}
+	}
+	if c.Controls {
+		done.controls, err = s.Controls(env.Ctx, study.Controls())
+	}
+	return done, err
+}
+
+func (p *played) print(w io.Writer) {
+	printResults(w, p.grid)
+	if p.equal != nil {
+		printEqual(w, p.equal)
+	}
+	if p.controls != nil {
+		printControls(w, p.controls)
+	}
+	judged, cached := 0, 0
+	for _, r := range p.grid {
+		judged, cached = judged+r.Judged, cached+r.Cached
+	}
+	fmt.Fprintf(w, "\n%d answers of the grid judged, %d of them asked before in the same run.", judged, cached)
+	if p.tests > 0 {
+		fmt.Fprintf(w, " This process ran %d tests in Python.", p.tests)
+	}
+	fmt.Fprintln(w)
+}
+
+// printNext names the commands that follow on.
+func (c *reproduceCmd) printNext(w io.Writer) {
+	fmt.Fprintf(w, "  troupe query --db %s --list     ready-made questions\n  troupe serve --db %s            runs and metrics over HTTP\n", c.DB, c.DB)
+	switch {
+	case c.Smoke:
+		fmt.Fprintln(w, "  troupe reproduce                    the whole grid")
+	case !c.Controls:
+		fmt.Fprintln(w, "  troupe reproduce --controls         suspected artefacts, one by one")
+	}
+	if !c.EqualCompute {
+		fmt.Fprintln(w, "  troupe reproduce --equal-compute    workflows against a longer single-agent run")
+	}
+}
+
+// withStudy opens what a study needs, and closes it.
+func withStudy(env *environment, f studyFlags, opt study.Options, do func(*study.Study, *verifier.Judge) error) error {
+	opt.Cache, opt.Out, opt.Parallel = env.Cache, f.Out, runtime.GOMAXPROCS(0)
+	opt.Version, opt.Kernels = version, kernels.Active()
 	opt.Host, _ = os.Hostname()
-	db, err := store.Open(c.DB)
+	db, err := store.Open(f.DB)
 	if err != nil {
 		return inputf("%w", err)
 	}
 	defer db.Close()
 	opt.DB = db
-	pool, err := openSandbox(env, c.guestFlags, runtime.GOMAXPROCS(0))
+	pool, err := openSandbox(env, f.guestFlags, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err
 	}
@@ -63,22 +172,15 @@ func (c *reproduceCmd) Run(env *environment) error {
 	judge := verifier.New(verifier.Options{Pool: pool, CacheSize: 1 << 18})
 	opt.Verifier = judge
 	show := newRunDisplay(env.Stderr, len(opt.Cells), opt.Iterations)
+	defer show.close()
 	opt.Warm, opt.Based, opt.Progress = show.warm, show.based, show.cell
 	s, err := study.New(opt)
 	if err != nil {
 		return usagef("%w", err)
 	}
-	results, err := s.Run(env.Ctx)
-	show.close()
-	if err != nil {
+	if err := do(s, judge); err != nil {
 		return interrupted(env, err)
 	}
-	printResults(env.Stdout, results, judge.Stats())
-	fmt.Fprintf(env.Stdout, "\n%.0f s in all. Every row is in %s:\n", time.Since(started).Seconds(), c.DB)
-	if err := c.writeReport(env); err != nil {
-		return err
-	}
-	fmt.Fprintf(env.Stdout, "  troupe query --db %s --list     ready-made questions\n  troupe serve --db %s            runs and metrics over HTTP\n", c.DB, c.DB)
 	return nil
 }
 
@@ -108,36 +210,6 @@ func interrupted(env *environment, err error) error {
 		return resourcef("%w", err)
 	}
 	return err
-}
-
-// printResults is the table: accuracy before and after on the same held-out
-// tasks, at the training temperature and greedily.
-func printResults(w io.Writer, results []study.Result, stats verifier.Stats) {
-	if len(results) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\nAccuracy on %d tasks that were never trained on; p is McNemar's exact test on the same tasks.\n\n", results[0].Sampled.N)
-	fmt.Fprintf(w, "%-16s  %28s    %28s\n", "", "sampled (T 1)", "greedy")
-	fmt.Fprintf(w, "%-16s  %5s %6s %7s %8s    %5s %6s %7s %8s\n", "cell", "base", "final", "gain", "p", "base", "final", "gain", "p")
-	better, judged, cached := 0, 0, 0
-	for _, r := range results {
-		fmt.Fprintf(w, "%-16s  %s    %s\n", r.Cell.Name(), changeColumns(r.Sampled), changeColumns(r.Greedy))
-		if r.Sampled.Gain() > 0 && r.Sampled.P < 0.01 {
-			better++
-		}
-		judged += r.Judged
-		cached += r.Cached
-	}
-	fmt.Fprintf(w, "\n%d of %d cells end above their base (p < 0.01, sampled).\n", better, len(results))
-	fmt.Fprintf(w, "%d answers judged, %d of them asked before in the same run.", judged, cached)
-	if stats.Tests > 0 {
-		fmt.Fprintf(w, " This process ran %d tests in Python.", stats.Tests)
-	}
-	fmt.Fprintln(w)
-}
-
-func changeColumns(c study.Change) string {
-	return fmt.Sprintf("%5.3f %6.3f %+7.3f %8.0e", c.Base, c.Final, c.Gain(), c.P)
 }
 
 // inputError makes err an error of the input (exit 3) unless it has a code already.

@@ -2,37 +2,78 @@ package study
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 
 	"troupe/data"
 	"troupe/trainer"
+	"troupe/trainer/grid"
 )
 
-// Cell is one run of the grid: a workflow under a policy on a task.
+// Cell is one run of the study: a workflow under a policy on a task, from one
+// of the bases. The zero Scale is the smallest, the zero Seed is 1.
 type Cell struct {
-	Workflow string
-	Policy   string
-	Kind     data.Kind
+	Workflow   string
+	Policy     string
+	Kind       data.Kind
+	Scale      string
+	Seed       uint64
+	Arm        string // of a control, or another departure from the recipe; empty in the grid
+	Iterations int    // 0: as many as the study's
 }
 
-// Name is the cell as tables show it.
+// Name is the cell as tables show it: the scale where it is not the smallest,
+// the seed where it is not 1.
 func (c Cell) Name() string {
-	policy := map[string]string{"shared": "SP", "isolated": "IP"}[c.Policy]
+	name := fmt.Sprintf("%s-%s-%s", c.Workflow, policyName(c.Policy), c.Kind)
 	if c.Workflow == "single" {
-		return fmt.Sprintf("single-%s", c.Kind)
+		name = fmt.Sprintf("single-%s", c.Kind)
 	}
-	return fmt.Sprintf("%s-%s-%s", c.Workflow, policy, c.Kind)
+	if c.Arm != "" {
+		name = c.Arm
+	}
+	if c.Scale != "" && c.Scale != Shapes()[0].Name {
+		name += "-" + strings.TrimPrefix(c.Scale, "tiny-")
+	}
+	if c.Seed > 1 {
+		name += fmt.Sprintf("#%d", c.Seed)
+	}
+	return name
 }
 
-// grid crosses the workflows with both tasks and, where there is more than one
+func policyName(policy string) string {
+	switch policy {
+	case "shared":
+		return "SP"
+	case "isolated":
+		return "IP"
+	}
+	return policy
+}
+
+// Cross repeats cells for every scale and seed, seeds outermost: the first
+// seed's tables are complete before the second one starts.
+func Cross(cells []Cell, scales []string, seeds []uint64) []Cell {
+	var all []Cell
+	for _, seed := range seeds {
+		for _, scale := range scales {
+			for _, c := range cells {
+				c.Scale, c.Seed = scale, seed
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// crossed crosses the workflows with both tasks and, where there is more than one
 // role, both policies.
-func grid(workflows ...string) []Cell {
+func crossed(workflows ...string) []Cell {
 	var cells []Cell
 	for _, kind := range []data.Kind{data.Math, data.Code} {
 		for _, w := range workflows {
-			cells = append(cells, Cell{w, "shared", kind})
+			cells = append(cells, Cell{Workflow: w, Policy: "shared", Kind: kind})
 			if w != "single" {
-				cells = append(cells, Cell{w, "isolated", kind})
+				cells = append(cells, Cell{Workflow: w, Policy: "isolated", Kind: kind})
 			}
 		}
 	}
@@ -40,10 +81,10 @@ func grid(workflows ...string) []Cell {
 }
 
 // SmokeCells are the six cells of the smoke grid.
-func SmokeCells() []Cell { return grid("single", "voting") }
+func SmokeCells() []Cell { return crossed("single", "voting") }
 
 // DefaultCells are the fourteen cells of the full grid.
-func DefaultCells() []Cell { return grid("single", "voting", "evalopt", "orch") }
+func DefaultCells() []Cell { return crossed("single", "voting", "evalopt", "orch") }
 
 // budget is the most tokens a role may reply with: its longest right reply and
 // a little more.
@@ -58,7 +99,11 @@ func cellConfig(c Cell) trainer.Config {
 	if err != nil {
 		panic(err) // the name is a constant
 	}
-	cfg.Profile = "study"
+	shape, err := shapeByName(c.Scale)
+	if err != nil {
+		panic(err) // New has looked at every cell
+	}
+	cfg.Profile, cfg.LR = "study", shape.Rate
 	cfg.Workflow, cfg.Policy, cfg.Task = c.Workflow, c.Policy, string(c.Kind)
 	cfg.Chat, cfg.Params, cfg.Rank, cfg.Alpha = "off", "full", 0, 0
 	cfg.Tasks, cfg.Rollouts, cfg.Temperature, cfg.Budget, cfg.MaxTokens = 32, 8, 1, budget, 16
@@ -66,14 +111,26 @@ func cellConfig(c Cell) trainer.Config {
 	cfg.Beta2, cfg.Decay, cfg.MiniBatch = 0.99, 0, 0
 	cfg.EvalEvery, cfg.EvalN, cfg.EvalGreedy = 0, 600, true
 	cfg.CheckpointEvery, cfg.CheckpointKeep, cfg.LogCalls = 10, 1, "10"
+	if c.Arm != "" {
+		cfg.Profile = "study/" + c.Arm
+	}
+	if change := arms[c.Arm]; change != nil {
+		change(&cfg)
+	}
 	return cfg
 }
 
-// order puts cells that cost most first, so that the last ones to finish are
-// short.
-func order(cells []Cell) []Cell {
-	cost := map[string]int{"orch": 4, "voting": 3, "evalopt": 2, "single": 1}
-	sorted := slices.Clone(cells)
-	slices.SortStableFunc(sorted, func(a, b Cell) int { return cost[b.Workflow] - cost[a.Workflow] })
-	return sorted
+// Jobs lists cells by index with what they cost, measured on the default grid
+// in units of a single-agent cell of the smallest scale.
+func Jobs(cells []Cell) []grid.Job {
+	workflow := map[string]float64{"single": 1, "evalopt": 4, "voting": 5, "orch": 6}
+	scale := map[string]float64{"tiny-m": 3, "tiny-l": 12}
+	jobs := make([]grid.Job, len(cells))
+	for i, c := range cells {
+		jobs[i] = grid.Job{Index: i, Name: c.Name(), Cost: workflow[c.Workflow] * max(1, scale[c.Scale])}
+		if c.Iterations > 0 {
+			jobs[i].Cost *= float64(c.Iterations) / 80
+		}
+	}
+	return jobs
 }

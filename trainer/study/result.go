@@ -5,18 +5,23 @@ import (
 	"fmt"
 
 	"troupe/data/store"
-	"troupe/trainer/metrics"
 )
 
 // Result is what training did to one cell, measured on the same held-out tasks
 // before and after.
 type Result struct {
-	Cell    Cell
-	Run     string
-	Sampled Change // at the training temperature
-	Greedy  Change
-	Judged  int // verdicts of the run
-	Cached  int // of those, questions that the run had asked before
+	Cell       Cell
+	Run        string
+	Iterations int
+	Sampled    Change // at the training temperature
+	Greedy     Change
+	Peak       float64 // highest measured at the training temperature
+	PeakAt     int     // iteration of Peak
+	Compute    float64 // see computeQuery
+	Roles      []Mechanism
+	outcome    []bool // of the last evaluation at the training temperature
+	Judged     int    // verdicts of the run
+	Cached     int    // of those, questions that the run had asked before
 }
 
 // Change compares two evaluations task by task.
@@ -31,34 +36,69 @@ type Change struct {
 // Gain is the difference of the accuracies.
 func (c Change) Gain() float64 { return c.Final - c.Base }
 
-// Results reads the results of all cells from the log.
-func (s *Study) results(ctx context.Context) ([]Result, error) {
+// results reads the results of all cells from the log.
+func (s *Study) results(ctx context.Context, cells []Cell) ([]Result, error) {
 	db, err := store.OpenReadOnly(s.opt.DB.Path())
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
 	var all []Result
-	for _, c := range s.opt.Cells {
-		b, _, err := s.start(ctx, c.Kind)
+	for _, c := range cells {
+		b, _, err := s.start(ctx, c)
 		if err != nil {
 			return nil, err
 		}
 		cfg := s.config(c, b)
-		r := Result{Cell: c, Run: cfg.ID()}
+		r := Result{Cell: c, Run: cfg.ID(), Iterations: cfg.Iterations}
 		if r.Sampled, err = change(ctx, db, r.Run, cfg.Iterations, cfg.Temperature); err != nil {
 			return nil, fmt.Errorf("cell %s: %w", c.Name(), err)
 		}
 		if r.Greedy, err = change(ctx, db, r.Run, cfg.Iterations, 0); err != nil {
 			return nil, fmt.Errorf("cell %s: %w", c.Name(), err)
 		}
-		if r.Judged, r.Cached, err = judged(ctx, db, r.Run); err != nil {
+		if err := r.read(ctx, db, cfg.Temperature); err != nil {
 			return nil, fmt.Errorf("cell %s: %w", c.Name(), err)
 		}
+		r.Compute *= float64(cfg.Iterations)
 		all = append(all, r)
 	}
 	return all, nil
 }
+
+// read takes what is no comparison of base and end.
+func (r *Result) read(ctx context.Context, db *store.DB, temperature float64) (err error) {
+	points, err := curve(ctx, db, r.Run, temperature)
+	if err != nil {
+		return err
+	}
+	if len(points) > 0 {
+		r.outcome = last(points).Right
+	}
+	if r.Roles, err = mechanisms(ctx, db, r.Run); err != nil {
+		return err
+	}
+	for _, p := range points {
+		if a := p.Accuracy(); a > r.Peak {
+			r.Peak, r.PeakAt = a, p.Iteration
+		}
+	}
+	if r.Compute, err = one(ctx, db, r.Run, computeQuery); err != nil {
+		return err
+	}
+	r.Judged, r.Cached, err = judged(ctx, db, r.Run)
+	return err
+}
+
+// Drop is how far the cell ended under its highest measurement.
+func (r Result) Drop() float64 { return r.Peak - r.Sampled.Final }
+
+// computeQuery is the compute of an iteration in token passes, the mean over
+// the iterations whose calls are logged: a token costs one pass forward when it
+// is sampled, and three when its row is trained on. Rows without advantage are
+// not. One pass is about two FLOPs a parameter.
+const computeQuery = `SELECT sum((length(prompt_ids) + length(ids)) / 4.0 * CASE WHEN advantage <> 0 THEN 4 ELSE 1 END)
+/ count(DISTINCT iteration) FROM calls WHERE run = :run AND split = 'train'`
 
 // pairs is the outcome of every task that was judged both before and after.
 const pairs = `SELECT a.correct, b.correct FROM eval_items a JOIN eval_items b USING (run, split, temperature, task)
@@ -77,23 +117,10 @@ func change(ctx context.Context, db *store.DB, run string, last int, temperature
 	if err := rows.Close(); err != nil {
 		return Change{}, err
 	}
-	c := Change{N: len(before)}
-	if c.N == 0 {
-		return c, ErrNoResult
+	if len(before) == 0 {
+		return Change{}, ErrNoResult
 	}
-	for i := range before {
-		if before[i] {
-			c.Base++
-		}
-		if after[i] {
-			c.Final++
-		}
-	}
-	c.Base /= float64(c.N)
-	c.Final /= float64(c.N)
-	c.Lost, c.Gained = metrics.Discordant(before, after)
-	c.P, _ = metrics.McNemar(c.Lost, c.Gained)
-	return c, nil
+	return compare(before, after), nil
 }
 
 func right(v any) bool {

@@ -63,8 +63,8 @@ func normal(rng *rand.Rand, w []float32, std float64) {
 
 func shapeByName(name string) (Shape, error) {
 	var names []string
-	for _, s := range Shapes() {
-		if s.Name == name {
+	for i, s := range Shapes() {
+		if s.Name == name || name == "" && i == 0 {
 			return s, nil
 		}
 		names = append(names, s.Name)

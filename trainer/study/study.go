@@ -13,6 +13,7 @@ import (
 	"troupe/model"
 	"troupe/model/tokenizer"
 	"troupe/trainer"
+	"troupe/trainer/grid"
 	"troupe/trainer/workflow"
 )
 
@@ -20,9 +21,7 @@ import (
 // and database.
 type Options struct {
 	Cells      []Cell
-	Scale      string // name of a shape; empty: the smallest
 	Iterations int
-	Seed       uint64
 	EvalEvery  int
 	Cache      string // base models are kept below it
 	Out        string // checkpoints are kept below it
@@ -42,11 +41,18 @@ type Options struct {
 // Study is a grid in progress.
 type Study struct {
 	opt   Options
-	shape Shape
 	tok   *tokenizer.Tokenizer
 	enc   trainer.Encoder
 	tasks map[data.Kind][]data.Task
-	bases map[data.Kind]*basis
+	mu    sync.Mutex
+	bases map[root]*basis
+}
+
+// root is what a base model depends on.
+type root struct {
+	kind  data.Kind
+	scale string
+	seed  uint64
 }
 
 // basis is a base that the first cell to need it makes.
@@ -59,14 +65,13 @@ type basis struct {
 
 // New prepares a study: its tasks and its tokenizer.
 func New(opt Options) (*Study, error) {
-	s := &Study{opt: opt, bases: map[data.Kind]*basis{data.Math: {}, data.Code: {}}}
-	if s.opt.Scale == "" {
-		s.opt.Scale = Shapes()[0].Name
+	s := &Study{opt: opt, bases: map[root]*basis{}}
+	for _, c := range opt.Cells {
+		if _, err := shapeByName(c.Scale); err != nil {
+			return nil, err
+		}
 	}
 	var err error
-	if s.shape, err = shapeByName(s.opt.Scale); err != nil {
-		return nil, err
-	}
 	if s.tasks, err = tasks(); err != nil {
 		return nil, err
 	}
@@ -88,6 +93,14 @@ func New(opt Options) (*Study, error) {
 // Run trains every cell, several at a time, each from the base of its task. An
 // interrupted study goes on where it was.
 func (s *Study) Run(ctx context.Context) ([]Result, error) {
+	if err := s.train(ctx, s.opt.Cells); err != nil {
+		return nil, err
+	}
+	return s.results(ctx, s.opt.Cells)
+}
+
+// train brings cells to their ends.
+func (s *Study) train(ctx context.Context, cells []Cell) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	queue := make(chan Cell)
@@ -104,22 +117,30 @@ func (s *Study) Run(ctx context.Context) ([]Result, error) {
 			}
 		})
 	}
-	for _, c := range order(s.opt.Cells) {
-		queue <- c
+	for _, i := range grid.Dearest(Jobs(cells)) {
+		queue <- cells[i]
 	}
 	close(queue)
 	workers.Wait()
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	return s.results(ctx)
+	return context.Cause(ctx)
 }
 
-// start is the base of a kind of task and its model, made once.
-func (s *Study) start(ctx context.Context, kind data.Kind) (Base, *model.Model, error) {
-	b := s.bases[kind]
+// start is the base of a cell and its model, made once.
+func (s *Study) start(ctx context.Context, c Cell) (Base, *model.Model, error) {
+	shape, err := shapeByName(c.Scale)
+	if err != nil {
+		return Base{}, nil, err
+	}
+	r := root{c.Kind, shape.Name, c.seed()}
+	s.mu.Lock()
+	b := s.bases[r]
+	if b == nil {
+		b = &basis{}
+		s.bases[r] = b
+	}
+	s.mu.Unlock()
 	b.once.Do(func() {
-		if b.base, b.err = s.base(ctx, s.shape, kind, s.opt.Seed); b.err != nil {
+		if b.base, b.err = s.base(ctx, shape, r.kind, r.seed); b.err != nil {
 			return
 		}
 		b.mod, b.err = model.Load(b.base.Dir, model.LoadOptions{Trainable: true})
@@ -134,19 +155,28 @@ func (s *Study) start(ctx context.Context, kind data.Kind) (Base, *model.Model, 
 func (s *Study) config(c Cell, b Base) trainer.Config {
 	cfg := cellConfig(c)
 	cfg.Model, cfg.ModelSum, cfg.DataSum = b.Dir, b.Sum, tasksSum(s.tasks[c.Kind])
-	cfg.Iterations, cfg.Seed, cfg.LR, cfg.EvalEvery = s.opt.Iterations, s.opt.Seed, s.shape.Rate, s.opt.EvalEvery
+	cfg.Seed = c.seed()
+	if c.Arm == "" || c.Iterations > 0 {
+		cfg.Iterations, cfg.EvalEvery = s.opt.Iterations, s.opt.EvalEvery
+	}
+	if c.Iterations > 0 {
+		cfg.Iterations, cfg.EvalEvery = c.Iterations, equalStep
+	}
 	cfg.Out = filepath.Join(s.opt.Out, cfg.ID())
 	return cfg
 }
 
+// seed is the cell's seed or its default.
+func (c Cell) seed() uint64 { return max(1, c.Seed) }
+
 // cell trains one cell to its end.
 func (s *Study) cell(ctx context.Context, c Cell) error {
-	b, m, err := s.start(ctx, c.Kind)
+	b, m, err := s.start(ctx, c)
 	if err != nil {
 		return err
 	}
 	t, err := trainer.New(s.config(c, b), trainer.Parts{
-		Base: m, Encoder: s.enc, Verifier: s.opt.Verifier, Tasks: s.tasks[c.Kind], DB: s.opt.DB,
+		Base: m, Encoder: s.enc, Verifier: s.verifier(c), Tasks: s.tasks[c.Kind], DB: s.opt.DB,
 		Version: s.opt.Version, Kernels: s.opt.Kernels, Host: s.opt.Host, Fail: s.opt.Fail,
 		Report: func(p trainer.Progress) {
 			if s.opt.Progress != nil {

@@ -22,7 +22,7 @@ func TestSmokeGrid(t *testing.T) {
 	}
 	defer db.Close()
 	cache := os.Getenv("TROUPE_LONG")
-	s, err := New(Options{Cells: SmokeCells(), Iterations: 40, Seed: 1, Cache: cache, Out: t.TempDir(), DB: db, Verifier: oracle{}, Parallel: 2,
+	s, err := New(Options{Cells: SmokeCells(), Iterations: 40, Cache: cache, Out: t.TempDir(), DB: db, Verifier: oracle{}, Parallel: 2,
 		Warm:  func(b Base) { t.Logf("%s step %d single %.3f orch %.3f", b.Kind, b.Steps, b.Single, b.Orch) },
 		Based: func(b Base) { t.Logf("%s base: %d steps, %.1f s", b.Kind, b.Steps, b.Seconds) },
 		Progress: func(c Cell, p trainer.Progress) {
