@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
@@ -46,12 +47,23 @@ func Open(path string) (*DB, error) {
 	// instead of a busy loop, and keeps its pragmas.
 	pool.SetMaxOpenConns(1)
 	db := &DB{path: path, sql: pool}
-	if err := db.prepare(context.Background()); err != nil {
-		pool.Close()
-		return nil, explain("open", path, err)
+	// Turning the write-ahead log on needs the file alone, and SQLite does not
+	// wait for that as it does for other locks: several programs may be making
+	// the same file.
+	for deadline := time.Now().Add(openPatience); ; time.Sleep(20 * time.Millisecond) {
+		err := db.prepare(context.Background())
+		if err == nil {
+			return db, nil
+		}
+		if !errors.Is(err, sqlite3.BUSY) || time.Now().After(deadline) {
+			pool.Close()
+			return nil, explain("open", path, err)
+		}
 	}
-	return db, nil
 }
+
+// openPatience is how long Open waits for others that open the same file.
+const openPatience = 30 * time.Second
 
 // OpenReadOnly opens an existing run log for reading. Nothing that the handle
 // runs can change the file or any other, and it never blocks a writer.
