@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha1"
 	"encoding/hex"
 	"errors"
@@ -103,10 +104,8 @@ func (c *Client) file(ctx context.Context, r Repo, commit, dir string, e Entry) 
 		return nil
 	}
 	blob := filepath.Join(c.folder(r), "blobs", e.etag())
-	if st, err := os.Stat(blob); err != nil || st.Size() != e.Size {
-		if err := c.blob(ctx, r, commit, e, blob); err != nil {
-			return err
-		}
+	if err := c.blob(ctx, r, commit, e, blob); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
 		return fmt.Errorf("hub: %w", err)
@@ -114,9 +113,30 @@ func (c *Client) file(ctx context.Context, r Repo, commit, dir string, e Entry) 
 	return place(blob, link)
 }
 
-// blob downloads a file's content and moves it into place when its hash is
-// right.
+// blob sees to it that a file's content is in the cache. Of two processes that
+// want it at once, one downloads and the other waits.
 func (c *Client) blob(ctx context.Context, r Repo, commit string, e Entry, blob string) error {
+	if st, err := os.Stat(blob); err == nil && st.Size() == e.Size {
+		return nil
+	}
+	lock := filepath.Join(c.Cache, ".locks", filepath.Base(c.folder(r)), e.etag()+".troupe")
+	if err := os.MkdirAll(filepath.Dir(lock), 0o755); err != nil {
+		return fmt.Errorf("hub: %w", err)
+	}
+	unlock, err := fetch.Lock(ctx, lock)
+	if err != nil {
+		return fmt.Errorf("hub: %s: %s: %w", r, e.Path, err)
+	}
+	defer unlock()
+	if st, err := os.Stat(blob); err == nil && st.Size() == e.Size {
+		return nil
+	}
+	return c.download(ctx, r, commit, e, blob)
+}
+
+// download fetches a file's content and moves it into place when its hash is
+// right.
+func (c *Client) download(ctx context.Context, r Repo, commit string, e Entry, blob string) error {
 	path := make([]string, 0, 4)
 	for part := range strings.SplitSeq(e.Path, "/") {
 		path = append(path, url.PathEscape(part))
@@ -180,8 +200,7 @@ func place(blob, link string) error {
 	if err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}
-	tmp := link + ".troupe"
-	os.Remove(tmp)
+	tmp := link + "." + rand.Text()[:10] // of its own for each process
 	err = os.Symlink(target, tmp)
 	if err != nil && runtime.GOOS == "windows" {
 		err = copyFile(blob, tmp)

@@ -194,6 +194,34 @@ func TestFetchFillsTheStandardCache(t *testing.T) {
 	}
 }
 
+func TestTwoClientsDownloadOnce(t *testing.T) {
+	h := newHub(t)
+	cache := t.TempDir()
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			c := h.client(t)
+			c.Cache = cache
+			dir, files, err := c.Fetch(t.Context(), repo, all)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			h.check(t, dir, files)
+		})
+	}
+	wg.Wait()
+	downloads := 0
+	for _, request := range h.log {
+		if strings.Contains(request, "/resolve/") && strings.Contains(request, ".parquet") {
+			downloads++
+		}
+	}
+	if downloads != 1 {
+		t.Errorf("%d downloads of one file", downloads)
+	}
+}
+
 func TestBrokenTransfersAreResumedAndCheckedAgain(t *testing.T) {
 	h := newHub(t)
 	big := "en/train-00000-of-00001.parquet"
