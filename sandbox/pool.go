@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 
 	"troupe/internal/fetch"
@@ -118,11 +119,23 @@ func (p *Pool) build(ctx context.Context, anew bool) error {
 	return nil
 }
 
-// startPython starts a Python worker. If that fails, what is in the cache may be
+// startPython starts a Python worker. One that was killed from outside is
+// started again: that says nothing about the cache, which other processes may
+// be using. If it fails otherwise, or keeps dying, what is in the cache may be
 // damaged: it is made anew, once.
 func (p *Pool) startPython(ctx context.Context) (*process, []string, error) {
 	args := []string{p.dir, p.compiled, strconv.FormatFloat(p.rate, 'g', -1, 64)}
-	proc, missing, err := start(ctx, childPython, args, nil)
+	try := func() (*process, []string, error) {
+		// Also after a rebuilding that was itself killed.
+		if err := p.build(ctx, false); err != nil {
+			return nil, nil, err
+		}
+		return start(ctx, childPython, args, nil)
+	}
+	proc, missing, err := try()
+	for n := 1; n < attempts && err != nil && killed(err); n++ {
+		proc, missing, err = try()
+	}
 	if err == nil || ctx.Err() != nil || p.isClosed() {
 		return proc, missing, err
 	}
@@ -133,8 +146,12 @@ func (p *Pool) startPython(ctx context.Context) (*process, []string, error) {
 	if err != nil && ctx.Err() != nil {
 		return nil, nil, err
 	}
-	return start(ctx, childPython, args, nil)
+	return try()
 }
+
+// killed reports whether a process ended by a signal that only another process
+// sends.
+func killed(err error) bool { return strings.Contains(err.Error(), "signal: killed") }
 
 // moduleArgs are the arguments of a worker for modules.
 func (p *Pool) moduleArgs() []string {
