@@ -29,6 +29,7 @@ type cli struct {
 	Verify    verifyCmd    `cmd:"" help:"Judge programs or math answers: JSONL in, verdicts out."`
 	Data      dataCmd      `cmd:"" help:"Show the tasks of data sets, fetch and generate them."`
 	Query     queryCmd     `cmd:"" help:"Ask the run database in SQL; --list shows ready-made queries."`
+	Grid      gridCmd      `cmd:"" help:"List the study's cells, train one, or write job files for Slurm and Kubernetes."`
 	Merge     mergeCmd     `cmd:"" help:"Join run databases, such as those of a cluster's jobs."`
 	Serve     serveCmd     `cmd:"" help:"Serve runs, a dashboard and the verifiers over HTTP on this machine."`
 	Version   versionCmd   `cmd:"" help:"Show version, commit, toolchain, kernels, SQLite and guest."`

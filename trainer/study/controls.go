@@ -88,6 +88,15 @@ func Controls() []Control {
 	}
 }
 
+// ControlCells are both runs of every control.
+func ControlCells(controls []Control) []Cell {
+	var cells []Cell
+	for _, c := range controls {
+		cells = append(cells, c.A, c.B)
+	}
+	return cells
+}
+
 func pair(name, question, a, b, policy string, slots bool) Control {
 	cell := func(arm string) Cell {
 		c := Cell{Workflow: "voting", Policy: policy, Kind: data.Math, Arm: name + "/" + arm}

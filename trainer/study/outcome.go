@@ -42,11 +42,7 @@ type Outcome struct {
 
 // Controls trains the pairs and compares them.
 func (s *Study) Controls(ctx context.Context, controls []Control) ([]Outcome, error) {
-	var cells []Cell
-	for _, c := range controls {
-		cells = append(cells, c.A, c.B)
-	}
-	if err := s.train(ctx, cells); err != nil {
+	if err := s.train(ctx, ControlCells(controls)); err != nil {
 		return nil, err
 	}
 	db, err := store.OpenReadOnly(s.opt.DB.Path())
