@@ -104,7 +104,7 @@ func printPolicies(w io.Writer, results []study.Result) {
 	}
 	mean, se := meanAndError(differences)
 	fmt.Fprintf(w, "\nFinal accuracy, isolated (IP) minus shared (SP), ± one standard error over tasks:\n%s", lines.String())
-	fmt.Fprintf(w, "  mean of %d pairs %+.4f ± %.4f over pairs: %s.\n", len(differences), mean, se, verdictOn(mean, se))
+	fmt.Fprintf(w, "  mean of %d pairs %+.4f ± %.4f over pairs: %s.\n", len(differences), mean, se, verdictOn(len(differences), mean, se))
 }
 
 func meanAndError(x []float64) (mean, se float64) {
@@ -120,11 +120,14 @@ func meanAndError(x []float64) (mean, se float64) {
 	return mean, math.Sqrt(se / float64(len(x)-1) / float64(len(x)))
 }
 
-// verdictOn says in words what a mean with its error shows.
-func verdictOn(mean, se float64) string {
+// fewPairs are too few for their spread to say how far their mean can be off.
+const fewPairs = 5
+
+// verdictOn says in words what the mean of n pairs with its error shows.
+func verdictOn(n int, mean, se float64) string {
 	switch {
-	case math.IsNaN(se):
-		return "one pair ranks nothing"
+	case n < fewPairs:
+		return "too few pairs to rank the policies"
 	case math.Abs(mean) < 2*se:
 		return "no difference that this study could see"
 	case mean > 0:
