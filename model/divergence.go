@@ -1,0 +1,80 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"troupe/model/kernels"
+)
+
+// divergenceBytes bounds the logits of each model that are kept at a time.
+const divergenceBytes = 16 << 20
+
+// Divergence computes, for each action token of the sequences, the exact
+// KL(p ‖ q) in nats over the whole vocabulary: p is this model under the
+// sequence's adapter, q is other without any, both at the temperature.
+func (m *Model) Divergence(ctx context.Context, other *Model, seqs []Sequence, temperature float32) ([][]float64, error) {
+	if m.Config.Vocab != other.Config.Vocab {
+		return nil, fmt.Errorf("divergence: vocabularies of %d and %d tokens", m.Config.Vocab, other.Config.Vocab)
+	}
+	bare := slices.Clone(seqs)
+	for i := range bare {
+		bare[i].Adapter = nil
+	}
+	if err := m.check(seqs); err != nil {
+		return nil, err
+	}
+	if err := other.check(bare); err != nil {
+		return nil, err
+	}
+	out := make([][]float64, len(seqs))
+	chunks := plan(seqs, m.chunkRows(), false)
+	err := m.spread(ctx, len(chunks), false, func(p *pass, i int) {
+		c := &chunks[i]
+		p.load(seqs, c, nil)
+		p.forward()
+		p.headForward()
+		q := other.takePass(false)
+		defer other.givePass(q)
+		q.load(bare, c, nil)
+		q.forward()
+		q.headForward()
+		kl := p.divergence(q, temperature)
+		k := 0
+		for _, f := range c.families {
+			for _, s := range f.seqs {
+				out[s] = kl[p.head.bounds[k]:p.head.bounds[k+1]]
+				k++
+			}
+		}
+	})
+	return out, err
+}
+
+// divergence compares the head's rows of two passes over the same tokens.
+func (p *pass) divergence(q *pass, temperature float32) []float64 {
+	v, rows := p.m.Config.Vocab, len(p.head.rows)
+	step := max(1, divergenceBytes/(4*v))
+	a, b := make([]float32, min(step, rows)*v), make([]float32, min(step, rows)*v)
+	ha, hb := kernels.Head{W: p.m.head, Temperature: temperature}, kernels.Head{W: q.m.head, Temperature: temperature}
+	wa, wb := p.m.Config.Hidden, q.m.Config.Hidden
+	out := make([]float64, rows)
+	for r := 0; r < rows; r += step {
+		n := min(step, rows-r)
+		ha.Logits(p.pool, a, p.head.n[r*wa:], wa, n)
+		hb.Logits(q.pool, b, q.head.n[r*wb:], wb, n)
+		for i := range n {
+			za, zb := a[i*v:][:v], b[i*v:][:v]
+			sa, sb := ha.Stats(za), hb.Stats(zb)
+			sum := 0.0
+			for t := range v {
+				lp := float64(ha.TokenLogProb(za, sa, int32(t)))
+				sum += float64(math.Exp(lp) * (lp - float64(hb.TokenLogProb(zb, sb, int32(t)))))
+			}
+			out[r+i] = max(0, sum) // rounding may leave -1e-9 between equal rows
+		}
+	}
+	return out
+}
