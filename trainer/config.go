@@ -94,6 +94,9 @@ type Config struct {
 	EvalGreedy bool   `key:"eval.greedy"`
 	EvalSplit  string `key:"eval.split"`
 
+	ProbeEvery int `key:"metrics.every"` // iterations between metrics that need extra passes; 0: none
+	ProbeTasks int `key:"metrics.tasks"` // training tasks they are taken on
+
 	CheckpointEvery int    `key:"checkpoint.every"`
 	CheckpointKeep  int    `key:"checkpoint.keep" hash:"-"`
 	LogCalls        string `key:"log-calls" hash:"-"` // all, none, or N: one iteration in N
@@ -130,6 +133,7 @@ func clean() Config {
 		MiniBatch: 512, MiniBatchPartial: "renormalise", MiniBatchOrder: "shuffle", Epochs: 1,
 		Overlong: "keep", CoherenceWindow: 128,
 		EvalEvery: 10, EvalN: 600, EvalSplit: "held",
+		ProbeEvery: 10, ProbeTasks: 64,
 		CheckpointEvery: 5, CheckpointKeep: 2, LogCalls: "all", DB: "runs.db",
 	}
 }
@@ -181,6 +185,12 @@ func (c *Config) Validate() error {
 		if positive.value < 1 {
 			return fmt.Errorf("%s: %d is less than 1", positive.key, positive.value)
 		}
+	}
+	if c.ProbeEvery < 0 || c.ProbeTasks < 0 {
+		return fmt.Errorf("metrics: every %d iterations on %d tasks can't be", c.ProbeEvery, c.ProbeTasks)
+	}
+	if c.OverlongPenalty > 0 && c.OverlongBuffer < 1 {
+		return fmt.Errorf("overlong.penalty: it needs overlong.buffer, the tokens before the limit that are punished")
 	}
 	if !(c.Temperature > 0) || math.IsInf(c.Temperature, 0) {
 		return fmt.Errorf("temperature: %v can't be trained at; it must be above 0", c.Temperature)

@@ -137,11 +137,7 @@ func (c *counts) write(log *record) {
 // same question before: a property of the run, not of what a cache still held.
 func (t *Trainer) logVerdict(log *record, at store.At, ep *workflow.Episode, detailed bool, c *counts) {
 	v := &ep.Verdict
-	h := fnv.New64a()
-	h.Write([]byte(ep.Task + "\x00" + ep.Answer))
-	question := h.Sum64()
-	cached := t.asked[question]
-	t.asked[question] = true
+	cached := t.askedBefore(ep.Task, ep.Answer)
 	if c.byCode == nil {
 		c.byCode = map[verdict.Code]int{}
 	}
@@ -162,6 +158,17 @@ func (t *Trainer) logVerdict(log *record, at store.At, ep *workflow.Episode, det
 				Fuel: r.Fuel, Stdout: r.Stdout, Stderr: r.Stderr, Detail: r.Detail})
 		}
 	}
+}
+
+// askedBefore reports whether the run has had an answer to a task judged, and
+// notes that it has now.
+func (t *Trainer) askedBefore(task, answer string) bool {
+	h := fnv.New64a()
+	h.Write([]byte(task + "\x00" + answer))
+	question := h.Sum64()
+	before := t.asked[question]
+	t.asked[question] = true
+	return before
 }
 
 func storeCall(at store.At, c *workflow.Call, advantage float64) store.Call {
@@ -192,7 +199,7 @@ func (t *Trainer) noteTasks(log *record, tasks []data.Task) {
 // and how surprising they were to the policy that gave them.
 func (t *Trainer) logRoles(log *record, episodes []workflow.Episode, rows []*row) {
 	for _, role := range t.workflow.Roles() {
-		var n, primary, fallback, unread, cut, tokens, surprise float64
+		var n, primary, fallback, unread, cut, tokens, surprise, ppl float64
 		for i := range episodes {
 			for j := range episodes[i].Calls {
 				c := &episodes[i].Calls[j]
@@ -212,9 +219,12 @@ func (t *Trainer) logRoles(log *record, episodes []workflow.Episode, rows []*row
 					cut++
 				}
 				tokens += float64(len(c.IDs))
+				own := 0.0
 				for _, l := range c.LogProbs {
-					surprise -= float64(l)
+					own -= float64(l)
 				}
+				surprise += own
+				ppl += math.Exp(own / math.Max(float64(len(c.IDs)), 1))
 			}
 		}
 		log.role(role, store.AllSlots, "calls", n)
@@ -228,6 +238,8 @@ func (t *Trainer) logRoles(log *record, episodes []workflow.Episode, rows []*row
 		log.role(role, store.AllSlots, "response_length/mean", tokens/n)
 		// The mean of -log p over samples estimates the entropy without bias.
 		log.role(role, store.AllSlots, "actor/entropy", surprise/math.Max(tokens, 1))
+		log.role(role, store.AllSlots, "actor/ppl_self", ppl/n)
+		logGroups(log, role, rows)
 	}
 }
 
@@ -246,6 +258,7 @@ func (t *Trainer) logUpdates(log *record, updates []updated, rows []*row) {
 			put("actor/pg_clipfrac_lower", u.stats.ClipFracLower())
 			put("actor/ppo_kl", u.stats.PPOKL())
 			put("actor/chi2_token", u.stats.ChiSquare())
+			put("actor/pg_clipfrac_high", u.stats.ClipFracHigh())
 			put("actor/max_log_ratio", u.stats.MaxLogRatio)
 			if t.cfg.CoherenceLambda > 0 {
 				put("actor/coherence_cos", u.coherence.Cos)
@@ -259,6 +272,10 @@ func (t *Trainer) logUpdates(log *record, updates []updated, rows []*row) {
 			if t.slots(role) > 1 {
 				put("actor/amplification", u.gradients.Amplification(role))
 				put("actor/slot_cosine", u.gradients.SlotCosine(role))
+				if c, ok := u.corrected[role]; ok {
+					put("actor/slot_cosine_corrected", c.cos)
+					put("actor/amplification_corrected", c.amplification)
+				}
 			}
 			if len(u.roles) > 1 {
 				put("actor/mass_share", u.gradients.MassShare(role))

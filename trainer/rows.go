@@ -17,6 +17,7 @@ type row struct {
 	episode   *workflow.Episode
 	call      *workflow.Call
 	set       string
+	group     string // rows it was compared with
 	reward    float64
 	advantage float64
 	masked    bool // cut off at the limit, and the overlong rule says so
@@ -50,6 +51,7 @@ func (t *Trainer) rows(episodes []workflow.Episode) ([]*row, error) {
 			if err != nil {
 				return nil, err
 			}
+			r.group = key
 			r.kept = len(c.IDs) > 0 && !r.masked && !t.sets[r.set].Frozen
 			rows = append(rows, r)
 			rewards, groups, lengths = append(rewards, r.reward), append(groups, key), append(lengths, len(c.IDs))

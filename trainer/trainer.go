@@ -54,6 +54,7 @@ type Trainer struct {
 	trained  []string // names of sets that are not frozen
 	source   source
 	held     []data.Task
+	probes   []data.Task // for metrics that need extra passes
 	engine   *engine
 	calls    int             // update calls of all sets so far
 	asked    map[uint64]bool // questions put to the verifier so far, by hash
@@ -75,6 +76,7 @@ func New(cfg Config, parts Parts) (*Trainer, error) {
 	t.kind = train[0].Kind
 	t.source = source{cfg.Seed, train}
 	t.held = held[:min(len(held), cfg.EvalN)]
+	t.probes = t.probeTasks()
 	var err error
 	if t.workflow, err = cfg.NewWorkflow(t.kind, parts.Prompts); err != nil {
 		return nil, err
@@ -156,19 +158,19 @@ func (t *Trainer) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if done < 0 { // nothing yet: measure the base
-		log := t.begin(0)
-		if err := t.evaluate(ctx, log); err != nil {
-			return err
-		}
-		if err := t.commit(ctx, log, true); err != nil {
-			return err
-		}
-		done = 0
-	}
 	for it := done + 1; it <= t.cfg.Iterations; it++ {
-		log := t.begin(it)
+		if err := t.iterate(ctx, it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
+// iterate is one iteration with its rows; 0 only measures the base.
+func (t *Trainer) iterate(ctx context.Context, it int) error {
+	log := t.begin(it)
+	var updates []updated
+	if it > 0 {
 		tasks := t.source.draw(it, t.cfg.Tasks)
 		jobs := rollout.Jobs(t.cfg.Seed, it, tasks, t.cfg.Rollouts)
 		episodes, err := rollout.Play(ctx, t.workflow, jobs, t.engine, t.parts.Verifier)
@@ -181,28 +183,26 @@ func (t *Trainer) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		updates, err := t.update(ctx, it, rows)
-		if err != nil {
+		if updates, err = t.update(ctx, it, rows); err != nil {
 			return err
 		}
 		log.timed("update")
 
 		t.logEpisodes(log, tasks, episodes, rows)
 		t.logUpdates(log, updates, rows)
-		if t.evaluationDue(it) {
-			if err := t.evaluate(ctx, log); err != nil {
-				return err
-			}
-		}
-		stop := t.nonFinite(log, updates)
-		if err := t.commit(ctx, log, stop == nil && (it%t.cfg.CheckpointEvery == 0 || it == t.cfg.Iterations)); err != nil {
+		log.timed("record")
+	}
+	if err := t.probe(ctx, log); err != nil {
+		return err
+	}
+	if it == 0 || t.evaluationDue(it) {
+		if err := t.evaluate(ctx, log); err != nil {
 			return err
 		}
-		if stop != nil {
-			return stop
-		}
 	}
-	return nil
+	stop := t.nonFinite(log, updates)
+	save := stop == nil && (it%t.cfg.CheckpointEvery == 0 || it == t.cfg.Iterations)
+	return errors.Join(t.commit(ctx, log, save), stop)
 }
 
 // begin starts an iteration's log.

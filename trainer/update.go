@@ -15,6 +15,7 @@ import (
 // updated is what an iteration's update of one set did, for the log.
 type updated struct {
 	set       string
+	iteration int
 	roles     []string
 	lr        float64
 	loss      float64
@@ -27,6 +28,7 @@ type updated struct {
 	stats     grpo.Stats
 	gradients *metrics.Gradients // of the first step
 	coherence grpo.CoherenceStep
+	corrected map[string]corrected // by role, of the first step, where it was measured
 }
 
 // update trains every set whose turn it is on its rows.
@@ -69,7 +71,7 @@ func (t *Trainer) rate(iteration int) float64 {
 
 // updateSet goes over a set's rows in mini-batches, once an epoch.
 func (t *Trainer) updateSet(ctx context.Context, set *policy.Set, iteration int, rows []*row) (updated, error) {
-	u := updated{set: set.Name, lr: t.rate(iteration), rows: len(rows)}
+	u := updated{set: set.Name, iteration: iteration, lr: t.rate(iteration), rows: len(rows)}
 	for _, r := range rows {
 		if r.advantage != 0 {
 			u.taught++
@@ -121,6 +123,9 @@ func (t *Trainer) step(ctx context.Context, set *policy.Set, rows []*row, u *upd
 	}
 	if u.gradients == nil {
 		u.gradients = metrics.NewGradients(ps, tensors)
+		if u.corrected, err = t.halves(ctx, set, u.iteration, rows, weights, ps, tensors); err != nil {
+			return err
+		}
 	}
 	if t.cfg.CoherenceLambda > 0 {
 		set.Damping.Lambda, set.Damping.Window = t.cfg.CoherenceLambda, t.cfg.CoherenceWindow

@@ -127,6 +127,9 @@ func (s Stats) share(x float64) float64 {
 // ClipFrac is the share of tokens that the clip stopped.
 func (s Stats) ClipFrac() float64 { return s.share(float64(s.Clipped)) }
 
+// ClipFracHigh is the share of tokens that the upper bound stopped.
+func (s Stats) ClipFracHigh() float64 { return s.share(float64(s.ClippedHigh)) }
+
 // ClipFracLower is the share of tokens that the dual clip stopped.
 func (s Stats) ClipFracLower() float64 { return s.share(float64(s.ClippedLower)) }
 

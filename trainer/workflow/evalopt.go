@@ -23,15 +23,16 @@ func (w *evalopt) Roles() []string { return []string{"generator", "evaluator"} }
 
 func (w *evalopt) Run(ctx context.Context, t data.Task, key prng.Key, g Generator, v Verifier) (Episode, error) {
 	p := w.opt.begin(ctx, t, key, g)
-	history := []Message{p.user(PromptGenerator)}
+	first := p.turn(Role{Name: "generator"}, nil, PromptGenerator)
+	history := first.chat
 	say := func(text string) { history = append(history, Message{"assistant", text}) }
-	last, err := p.solve(turn{Role{Name: "generator"}, history})
+	last, err := p.solve(first)
 	if err != nil {
 		return Episode{}, err
 	}
 	for n := range w.opt.Evaluations {
 		say(p.ep.Calls[last].Text)
-		e, err := p.ask(turn{Role{Name: "evaluator", Turn: n}, with(history, p.user(PromptEvaluator))})
+		e, err := p.ask(p.turn(Role{Name: "evaluator", Turn: n}, history, PromptEvaluator))
 		if err != nil {
 			return Episode{}, err
 		}
@@ -42,15 +43,10 @@ func (w *evalopt) Run(ctx context.Context, t data.Task, key prng.Key, g Generato
 			break
 		}
 		say(call.Text)
-		last, err = p.solve(turn{Role{Name: "generator", Turn: n + 1}, with(history, p.user(PromptRefinement))})
+		last, err = p.solve(p.turn(Role{Name: "generator", Turn: n + 1}, history, PromptRefinement))
 		if err != nil {
 			return Episode{}, err
 		}
 	}
 	return p.end(v, p.ep.Calls[last].Text)
-}
-
-// with is the chat and one more message, in memory of its own.
-func with(chat []Message, m Message) []Message {
-	return append(append(make([]Message, 0, len(chat)+1), chat...), m)
 }

@@ -21,8 +21,7 @@ func (w *orchWorkers) Roles() []string { return []string{"orchestrator", "worker
 
 func (w *orchWorkers) Run(ctx context.Context, t data.Task, key prng.Key, g Generator, v Verifier) (Episode, error) {
 	p := w.opt.begin(ctx, t, key, g)
-	o, err := p.ask(turn{Role{Name: "orchestrator"},
-		[]Message{p.user(PromptOrchestrator, "{max_subtasks}", fmt.Sprint(w.opt.Workers))}})
+	o, err := p.ask(p.turn(Role{Name: "orchestrator"}, nil, PromptOrchestrator, "{max_subtasks}", fmt.Sprint(w.opt.Workers)))
 	if err != nil {
 		return Episode{}, err
 	}
@@ -39,7 +38,7 @@ func (w *orchWorkers) Run(ctx context.Context, t data.Task, key prng.Key, g Gene
 	}
 	workers := make([]turn, len(strategies))
 	for s, text := range strategies {
-		workers[s] = turn{Role{Name: "worker", Slot: s}, []Message{p.user(PromptWorker, "{strategy}", text)}}
+		workers[s] = p.turn(Role{Name: "worker", Slot: s}, nil, PromptWorker, "{strategy}", text)
 	}
 	first, err := p.solve(workers...)
 	if err != nil {
@@ -49,7 +48,7 @@ func (w *orchWorkers) Run(ctx context.Context, t data.Task, key prng.Key, g Gene
 	for s, text := range strategies {
 		b.WriteString(StrategyHeader(s+1, text) + p.ep.Calls[first+s].Text)
 	}
-	y, err := p.solve(turn{Role{Name: "synthesizer"}, []Message{p.user(PromptSynthesizer, "{solutions}", b.String())}})
+	y, err := p.solve(p.turn(Role{Name: "synthesizer"}, nil, PromptSynthesizer, "{solutions}", b.String()))
 	if err != nil {
 		return Episode{}, err
 	}

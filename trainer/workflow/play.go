@@ -23,8 +23,17 @@ func (o *Options) begin(ctx context.Context, t data.Task, key prng.Key, g Genera
 
 // turn is a role and the chat it is given.
 type turn struct {
-	role Role
-	chat []Message
+	role   Role
+	chat   []Message
+	values []string // of the last message's prompt
+}
+
+// turn makes the chat of a role: what was said so far, and a prompt of the
+// task's kind as one more user message. values alternate placeholder and value.
+func (p *play) turn(role Role, history []Message, prompt string, values ...string) turn {
+	values = append([]string{"{problem}", p.task.Text}, values...)
+	m := Message{Role: "user", Content: p.opt.Prompts.Render(p.task.Kind, prompt, values...)}
+	return turn{role, append(append(make([]Message, 0, len(history)+1), history...), m), values}
 }
 
 // ask makes the calls side by side and appends them to the episode. It returns
@@ -34,7 +43,7 @@ func (p *play) ask(turns ...turn) (first int, err error) {
 	for i, t := range turns {
 		k := p.key
 		k.Role, k.Slot, k.Turn = t.role.Name, t.role.Slot, t.role.Turn
-		reqs[i] = Request{Role: t.role, Messages: t.chat, MaxTokens: p.opt.limit(t.role.Name), Key: k}
+		reqs[i] = Request{Role: t.role, Messages: t.chat, MaxTokens: p.opt.limit(t.role.Name), Key: k, Values: t.values}
 	}
 	samples, err := p.gen.Generate(p.ctx, reqs)
 	if err != nil {
@@ -55,12 +64,6 @@ func (p *play) solve(turns ...turn) (first int, err error) {
 		p.ep.Calls[i].Tier = solutionTier(p.task.Kind, p.ep.Calls[i].Text)
 	}
 	return first, err
-}
-
-// user renders a prompt of the task's kind as one user message.
-func (p *play) user(prompt string, more ...string) Message {
-	values := append([]string{"{problem}", p.task.Text}, more...)
-	return Message{Role: "user", Content: p.opt.Prompts.Render(p.task.Kind, prompt, values...)}
 }
 
 // end judges the answer and hands out the episode.

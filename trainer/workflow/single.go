@@ -18,7 +18,7 @@ func (w *single) Roles() []string { return []string{"generator"} }
 
 func (w *single) Run(ctx context.Context, t data.Task, key prng.Key, g Generator, v Verifier) (Episode, error) {
 	p := w.opt.begin(ctx, t, key, g)
-	i, err := p.solve(turn{Role{Name: "generator"}, []Message{p.user(PromptGenerator)}})
+	i, err := p.solve(p.turn(Role{Name: "generator"}, nil, PromptGenerator))
 	if err != nil {
 		return Episode{}, err
 	}

@@ -23,15 +23,14 @@ func (w *voting) Run(ctx context.Context, t data.Task, key prng.Key, g Generator
 	p := w.opt.begin(ctx, t, key, g)
 	voters := make([]turn, w.opt.Voters)
 	for s := range voters {
-		voters[s] = turn{Role{Name: "generator", Slot: s}, []Message{p.user(PromptGenerator)}}
+		voters[s] = p.turn(Role{Name: "generator", Slot: s}, nil, PromptGenerator)
 	}
 	first, err := p.solve(voters...)
 	if err != nil {
 		return Episode{}, err
 	}
 	candidates := p.ep.Calls[first : first+w.opt.Voters : first+w.opt.Voters]
-	chat := []Message{p.user(PromptAggregator, "{solutions}", solutions(candidates))}
-	a, err := p.ask(turn{Role{Name: "aggregator"}, chat})
+	a, err := p.ask(p.turn(Role{Name: "aggregator"}, nil, PromptAggregator, "{solutions}", solutions(candidates)))
 	if err != nil {
 		return Episode{}, err
 	}

@@ -38,6 +38,10 @@ type Request struct {
 	Messages  []Message // rendered and encoded by the generator
 	MaxTokens int
 	Key       prng.Key // seed, iteration, task, rollout, role, slot, turn
+	// Values filled the last message's prompt: placeholder and value in turn.
+	// They let a metric ask what another role's prompt would have made of the
+	// same situation.
+	Values []string
 }
 
 // Finish says why a reply ended.

@@ -153,8 +153,8 @@ func (w *pair) Roles() []string { return []string{"generator"} }
 
 func (w *pair) Run(ctx context.Context, t data.Task, key prng.Key, g Generator, v Verifier) (Episode, error) {
 	p := w.opt.begin(ctx, t, key, g)
-	first, err := p.solve(turn{Role{Name: "generator"}, []Message{p.user(PromptGenerator)}},
-		turn{Role{Name: "generator", Slot: 1}, []Message{p.user(PromptGenerator)}})
+	first, err := p.solve(p.turn(Role{Name: "generator"}, nil, PromptGenerator),
+		p.turn(Role{Name: "generator", Slot: 1}, nil, PromptGenerator))
 	if err != nil {
 		return Episode{}, err
 	}
