@@ -61,6 +61,7 @@ type Trainer struct {
 	bad      int             // iterations in a row with a skipped update
 	noted    map[string]bool // tasks whose row is written
 	accuracy float64
+	watch    *watches
 }
 
 // New prepares a run: parameter sets, tasks, and the run's row in the log.
@@ -81,6 +82,7 @@ func New(cfg Config, parts Parts) (*Trainer, error) {
 	if t.workflow, err = cfg.NewWorkflow(t.kind, parts.Prompts); err != nil {
 		return nil, err
 	}
+	t.watch = newWatches(t.workflow.Roles())
 	if t.route, err = policy.Parse(cfg.Policy, t.workflow.Roles()); err != nil {
 		return nil, err
 	}
@@ -200,6 +202,7 @@ func (t *Trainer) iterate(ctx context.Context, it int) error {
 			return err
 		}
 	}
+	t.alarms(log)
 	stop := t.nonFinite(log, updates)
 	save := stop == nil && (it%t.cfg.CheckpointEvery == 0 || it == t.cfg.Iterations)
 	return errors.Join(t.commit(ctx, log, save), stop)

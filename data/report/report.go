@@ -47,7 +47,16 @@ type Report struct {
 type Event struct {
 	Run string
 	store.EventRow
+	// Lead is how many iterations before the run's first evaluation at least
+	// 10 points under an earlier one an alarm came; Leads is false where there
+	// is no such evaluation after it.
+	Lead  int
+	Leads bool
 }
+
+// fall is how far under an earlier evaluation one must lie for alarms before it
+// to have warned.
+const fall = 0.1
 
 // heldSplit is the split that printed tables use.
 const heldSplit = "held"
@@ -80,7 +89,11 @@ func Load(ctx context.Context, db *store.DB, runs ...string) (*Report, error) {
 		}
 		for _, e := range events {
 			if e.Severity != "info" {
-				r.Events = append(r.Events, Event{run.ID, e})
+				event := Event{Run: run.ID, EventRow: e}
+				if e.Severity == "alarm" && len(cells) > 0 {
+					event.Lead, event.Leads = metrics.LeadTime(cells[0].Points, fall, e.Iteration)
+				}
+				r.Events = append(r.Events, event)
 			}
 		}
 	}

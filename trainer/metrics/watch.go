@@ -1,0 +1,90 @@
+package metrics
+
+import "math"
+
+// Rule says when one series calls for a person. Its conditions are alternatives;
+// those that are zero don't apply.
+type Rule struct {
+	Kind   string // what the alarm is called
+	Metric string
+	Upward bool // rises are bad; else falls
+
+	Sudden float64 // fires three standard deviations off, if the change is this share of the mean at least
+	Factor float64 // fires at this multiple of the first value
+	Change float64 // fires this far from the first value
+	Beyond *Bound  // fires beyond a fixed value
+}
+
+// Bound is a fixed limit.
+type Bound struct{ At float64 }
+
+// silence is for how many values a rule that fired by suddenness stays quiet.
+const silence = 10
+
+// Watch is one series under a rule. It forgets nothing but what the values
+// themselves say, so feeding the same values again gives the same state.
+type Watch struct {
+	Rule  Rule
+	alarm *Alarm
+	first float64
+	seen  int
+	quiet int
+	off   bool // out of bounds already
+}
+
+// NewWatch starts a series.
+func NewWatch(r Rule) *Watch { return &Watch{Rule: r, alarm: NewAlarm(r.Upward)} }
+
+// Observe takes the next value and reports whether the rule fires now. A value
+// that stays out of bounds fires once.
+func (w *Watch) Observe(x float64) bool {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return false // reported as non-finite elsewhere
+	}
+	if w.seen == 0 {
+		w.first = x
+	}
+	w.seen++
+	off := w.outOfBounds(x)
+	fired := off && !w.off
+	w.off = off
+	mean := w.alarm.mean
+	sudden, _ := w.alarm.Observe(x)
+	w.quiet--
+	if w.Rule.Sudden > 0 && sudden && w.quiet <= 0 && math.Abs(x-mean) >= w.Rule.Sudden*math.Abs(mean) {
+		w.quiet = silence
+		fired = true
+	}
+	return fired
+}
+
+func (w *Watch) outOfBounds(x float64) bool {
+	r := &w.Rule
+	past := func(limit float64) bool {
+		if r.Upward {
+			return x >= limit
+		}
+		return x <= limit
+	}
+	change := r.Change
+	if !r.Upward {
+		change = -change
+	}
+	return r.Beyond != nil && past(r.Beyond.At) ||
+		w.seen > 1 && (r.Factor > 0 && past(r.Factor*w.first) || r.Change > 0 && past(w.first+change))
+}
+
+// LeadTime is how many iterations before the first evaluation that lies at
+// least depth under the highest one before it an alarm came; ok is false where
+// no evaluation does, or the alarm came later.
+func LeadTime(points []Point, depth float64, alarm int) (lead int, ok bool) {
+	peak := math.Inf(-1)
+	for _, p := range points {
+		a := p.Accuracy()
+		if a <= peak-depth {
+			return p.Iteration - alarm, alarm < p.Iteration
+		}
+		peak = max(peak, a)
+	}
+	return 0, false
+}
