@@ -15,7 +15,7 @@ import (
 var (
 	roleRules = []metrics.Rule{
 		{Kind: "amplification", Metric: "actor/amplification", Upward: true, Sudden: 0.25},
-		{Kind: "gradient", Metric: "actor/grad_norm", Upward: true, Sudden: 1},
+		{Kind: "gradient", Metric: "actor/grad_norm", Upward: true, Sudden: 2},
 		{Kind: "capture", Metric: "actor/capture", Upward: true, Change: 1, Beyond: &metrics.Bound{At: 0}},
 		{Kind: "prompt_sensitivity", Metric: "actor/prompt_sensitivity", Factor: 0.5},
 		{Kind: "entropy_collapse", Metric: "actor/entropy", Factor: 0.1},
@@ -25,7 +25,7 @@ var (
 		{Kind: "kl_base", Metric: "actor/kl_base", Upward: true, Beyond: &metrics.Bound{At: 1}},
 	}
 	stepRules = []metrics.Rule{
-		{Kind: "reward", Metric: "critic/rewards/mean", Sudden: 0.25, Change: 0.1},
+		{Kind: "reward", Metric: "critic/rewards/mean", Smooth: 0.12},
 		{Kind: "reward_zero", Metric: "critic/rewards/mean", Beyond: &metrics.Bound{At: 0}},
 	}
 )
@@ -125,10 +125,10 @@ func (t *Trainer) alarms(log *record) {
 	}
 }
 
-// rewatch brings the alarms to where they stood after an iteration.
-func (t *Trainer) rewatch(ctx context.Context, after int) error {
+// rewatch brings the alarms to where they stood after an iteration of the log.
+func (t *Trainer) rewatch(ctx context.Context, db *store.DB, after int) error {
 	t.watch = newWatches(t.workflow.Roles())
-	logged, err := t.parts.DB.Metrics(ctx, t.id, 0)
+	logged, err := db.Metrics(ctx, t.id, 0)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (t *Trainer) rewatch(ctx context.Context, after int) error {
 		t.watch.observe(values)
 		from = to
 	}
-	evals, err := t.parts.DB.Evals(ctx, t.id)
+	evals, err := db.Evals(ctx, t.id)
 	if err != nil {
 		return err
 	}

@@ -157,7 +157,7 @@ func (t *Trainer) resume(ctx context.Context) (int, error) {
 		if err := t.parts.DB.Truncate(ctx, t.id, c.Iteration); err != nil {
 			return 0, err
 		}
-		return c.Iteration, t.rewatch(ctx, c.Iteration)
+		return c.Iteration, t.rewatch(ctx, t.parts.DB, c.Iteration)
 	}
 	if damaged != nil && len(recorded) > 0 {
 		return 0, fmt.Errorf("no checkpoint of run %s can be read (--fresh starts anew): %w", t.id, damaged)

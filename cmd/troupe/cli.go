@@ -17,6 +17,8 @@ import (
 type cli struct {
 	Reproduce reproduceCmd `cmd:"" help:"Train the study's grid at tiny scale and print what was gained."`
 	Train     trainCmd     `cmd:"" help:"Train one workflow on a checkpoint and data of yours."`
+	Eval      evalCmd      `cmd:"" help:"Measure a base model or a checkpoint on tasks, under a workflow."`
+	Replay    replayCmd    `cmd:"" help:"Compute an iteration of a run again and compare it with the log, bit for bit."`
 	Report    reportCmd    `cmd:"" help:"Write a report with tables and figures as one HTML file, or CSV and PNG."`
 	Generate  generateCmd  `cmd:"" help:"Continue prompts with a model."`
 	Score     scoreCmd     `cmd:"" help:"Log-probabilities and perplexity of texts or ids."`

@@ -12,6 +12,7 @@ type Rule struct {
 	Sudden float64 // fires three standard deviations off, if the change is this share of the mean at least
 	Factor float64 // fires at this multiple of the first value
 	Change float64 // fires this far from the first value
+	Smooth float64 // fires when the moving average is this far from its best
 	Beyond *Bound  // fires beyond a fixed value
 }
 
@@ -27,9 +28,11 @@ type Watch struct {
 	Rule  Rule
 	alarm *Alarm
 	first float64
+	best  float64 // of the moving average, once it has settled
 	seen  int
 	quiet int
 	off   bool // out of bounds already
+	low   bool // far from the best already
 }
 
 // NewWatch starts a series.
@@ -50,12 +53,28 @@ func (w *Watch) Observe(x float64) bool {
 	w.off = off
 	mean := w.alarm.mean
 	sudden, _ := w.alarm.Observe(x)
+	if w.slid() && !w.low {
+		fired = true
+	}
+	w.low = w.slid()
 	w.quiet--
 	if w.Rule.Sudden > 0 && sudden && w.quiet <= 0 && math.Abs(x-mean) >= w.Rule.Sudden*math.Abs(mean) {
 		w.quiet = silence
 		fired = true
 	}
 	return fired
+}
+
+// slid reports whether the moving average has gone far from its best.
+func (w *Watch) slid() bool {
+	if w.Rule.Smooth == 0 || w.alarm.n <= w.alarm.Warm {
+		return false
+	}
+	mean := w.alarm.mean
+	if w.alarm.n == w.alarm.Warm+1 || (mean > w.best) != w.Rule.Upward {
+		w.best = mean
+	}
+	return math.Abs(mean-w.best) >= w.Rule.Smooth
 }
 
 func (w *Watch) outOfBounds(x float64) bool {

@@ -31,6 +31,8 @@ func TestWatchesFireOnceWhereTheyShould(t *testing.T) {
 		{"too small a jump", Rule{Upward: true, Sudden: .2}, append(slices.Clone(steady), 1.12), nil},
 		{"a slow rise by factor", Rule{Upward: true, Factor: 1.5}, []float64{2, 2.3, 2.6, 2.9, 3.2, 3.5}, []int{4}},
 		{"a fall, back, and again", Rule{Change: .2}, []float64{.9, .8, .6, .5, .9, .6}, []int{2, 5}},
+		{"a slide from the best", Rule{Smooth: .1}, []float64{.4, .4, .4, .4, .4, .4, .5, .6, .6, .5, .4, .3, .3, .3, .3, .3}, []int{13}},
+		{"a rise is no slide", Rule{Smooth: .1}, []float64{.1, .1, .1, .1, .1, .2, .3, .5, .8, .9, .9, .9}, nil},
 		{"zero at once", Rule{Beyond: &Bound{0}}, []float64{0, 0, .1, 0}, []int{0, 3}},
 		{"what is not finite", Rule{Upward: true, Factor: 1.5}, []float64{1, math.NaN(), math.Inf(1), 2}, []int{3}},
 	} {
