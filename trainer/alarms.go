@@ -93,6 +93,9 @@ func alarmText(r metrics.Rule, role string, x float64) string {
 // evaluated takes an evaluation at the training temperature and returns a
 // cliff, once for each fall.
 func (w *watches) evaluated(e store.Eval) []store.Event {
+	if math.IsNaN(e.Accuracy) {
+		return nil
+	}
 	if !w.started || e.Accuracy >= w.peak.Accuracy {
 		w.peak, w.started, w.fallen = e, true, false
 		return nil

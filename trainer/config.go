@@ -85,6 +85,9 @@ type Config struct {
 	OverlongBuffer  int     `key:"overlong.buffer"`
 	OverlongPenalty float64 `key:"overlong.penalty"`
 
+	Dynamic     bool `key:"sampling.dynamic"`     // go on until enough groups have rewards that differ
+	Generations int  `key:"sampling.generations"` // batches it may take at most; 0: no limit
+
 	Anchor          map[string]float64 `key:"anchor"` // KL to the base, by role
 	CoherenceLambda float64            `key:"coherence.lambda"`
 	CoherenceWindow float64            `key:"coherence.window"`
@@ -131,7 +134,7 @@ func clean() Config {
 		Estimator: "grpo", Grouping: "task×role", AdvEpsilon: 1e-6, Singleton: "zero",
 		Loss: "ppo", ClipLow: 0.2, ClipHigh: 0.28, DualClip: 3, Cap: 5, Clamp: 20, Aggregation: "seq-mean-token-mean",
 		MiniBatch: 512, MiniBatchPartial: "renormalise", MiniBatchOrder: "shuffle", Epochs: 1,
-		Overlong: "keep", CoherenceWindow: 128,
+		Overlong: "keep", Generations: 10, CoherenceWindow: 128,
 		EvalEvery: 10, EvalN: 600, EvalSplit: "held",
 		ProbeEvery: 10, ProbeTasks: 64,
 		CheckpointEvery: 5, CheckpointKeep: 2, LogCalls: "all", DB: "runs.db",

@@ -31,7 +31,7 @@ func (t *Trainer) evaluate(ctx context.Context, log *record) error {
 		if err != nil {
 			return err
 		}
-		if i == 0 {
+		if i == 0 && !math.IsNaN(accuracy) {
 			t.accuracy = accuracy
 		}
 	}
@@ -49,6 +49,7 @@ func (t *Trainer) evaluateAt(ctx context.Context, log *record, temperature float
 	if err != nil {
 		return 0, err
 	}
+	t.sound(episodes)
 	split := string(data.Held)
 	right, n := 0.0, 0
 	for i := range episodes {
@@ -64,7 +65,11 @@ func (t *Trainer) evaluateAt(ctx context.Context, log *record, temperature float
 			n++
 		}
 	}
-	accuracy := right / math.Max(float64(n), 1)
+	accuracy := right / float64(n)
+	if n == 0 {
+		accuracy = math.NaN() // stored as NULL: nothing is known, which is not 0
+		log.event("infrastructure", "", "alarm", "no answer of the evaluation could be judged", float64(len(episodes)))
+	}
 	log.Evals = append(log.Evals, store.Eval{Split: split, Temperature: temperature, N: n,
 		Accuracy: accuracy, Stderr: metrics.BinomialSE(accuracy, max(n, 1))})
 	return accuracy, nil

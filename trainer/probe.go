@@ -55,6 +55,7 @@ func (t *Trainer) probe(ctx context.Context, log *record) error {
 	if err != nil {
 		return err
 	}
+	t.sound(episodes)
 	grades, err := t.grade(ctx, episodes)
 	if err != nil {
 		return err

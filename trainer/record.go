@@ -104,8 +104,10 @@ func (t *Trainer) logEpisodes(log *record, tasks []data.Task, episodes []workflo
 			partial++
 		}
 	}
-	log.step("critic/rewards/mean", metrics.Mean(rewards))
-	log.step("batch/success", metrics.Mean(rewards))
+	if len(rewards) > 0 { // otherwise nothing is known, which is not 0
+		log.step("critic/rewards/mean", metrics.Mean(rewards))
+		log.step("batch/success", metrics.Mean(rewards))
+	}
 	log.step("batch/solve_none", float64(none)/float64(len(tasks)))
 	log.step("batch/solve_all", float64(all)/float64(len(tasks)))
 	log.step("batch/solve_partial", float64(partial)/float64(len(tasks)))

@@ -19,6 +19,7 @@ type state struct {
 	Calls    int     `json:"update_calls"`
 	Bad      int     `json:"nonfinite_in_a_row"`
 	Accuracy float64 `json:"accuracy"`
+	Batches  int     `json:"batches"` // drawn by dynamic sampling
 }
 
 const (
@@ -96,7 +97,7 @@ func (t *Trainer) save(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, askedFile), b, 0o644); err != nil {
 		return err
 	}
-	js, err := json.MarshalIndent(state{t.calls, t.bad, t.accuracy}, "", "  ")
+	js, err := json.MarshalIndent(state{t.calls, t.bad, t.accuracy, t.batches}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func (t *Trainer) load(dir string) error {
 	if err := json.Unmarshal(js, &s); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(dir, stateFile), err)
 	}
-	t.calls, t.bad, t.accuracy = s.Calls, s.Bad, s.Accuracy
+	t.calls, t.bad, t.accuracy, t.batches = s.Calls, s.Bad, s.Accuracy, s.Batches
 	return nil
 }
 

@@ -26,14 +26,15 @@ type row struct {
 
 // rows lines up the calls of all rewarded episodes, in their order, with their
 // advantages. An episode whose verdict is an infrastructure failure has none.
-func (t *Trainer) rows(episodes []workflow.Episode) ([]*row, error) {
+// use, if not nil, names the tasks whose episodes take part.
+func (t *Trainer) rows(episodes []workflow.Episode, use map[string]bool) ([]*row, error) {
 	var rows []*row
 	var rewards []float64
 	var groups []string
 	var lengths []int
 	for i := range episodes {
 		ep := &episodes[i]
-		if !ep.Verdict.Rewarded() {
+		if !ep.Verdict.Rewarded() || use != nil && !use[ep.Task] {
 			continue
 		}
 		for j := range ep.Calls {
@@ -52,7 +53,7 @@ func (t *Trainer) rows(episodes []workflow.Episode) ([]*row, error) {
 				return nil, err
 			}
 			r.group = key
-			r.kept = len(c.IDs) > 0 && !r.masked && !t.sets[r.set].Frozen
+			r.kept = len(c.IDs) > 0 && !r.masked && !t.sets[r.set].Frozen && t.soundSample(ep, c)
 			rows = append(rows, r)
 			rewards, groups, lengths = append(rewards, r.reward), append(groups, key), append(lengths, len(c.IDs))
 		}

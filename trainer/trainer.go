@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"troupe/data"
@@ -11,7 +12,6 @@ import (
 	"troupe/model"
 	"troupe/model/lora"
 	"troupe/trainer/policy"
-	"troupe/trainer/rollout"
 	"troupe/trainer/workflow"
 )
 
@@ -23,12 +23,12 @@ type Parts struct {
 	Tasks    []data.Task
 	Prompts  *workflow.Prompts // nil: our own wording
 	DB       *store.DB
-	Version  string            // of the program, for the run's row
-	Kernels  string            // implementation in use
-	Host     string            // name of the machine
-	Report   func(Progress)    // told after every iteration; may be nil
-	Fail     func(site string) // test hook: called at named points, may end the process
-	Inject   func(site string, values [][]float32)
+	Version  string                                // of the program, for the run's row
+	Kernels  string                                // implementation in use
+	Host     string                                // name of the machine
+	Report   func(Progress)                        // told after every iteration; may be nil
+	Fail     func(site string)                     // test hook: called at named points, may end the process
+	Inject   func(site string, values [][]float32) // test hook: may spoil values at named places
 }
 
 // Progress is where a run stands.
@@ -62,6 +62,8 @@ type Trainer struct {
 	noted    map[string]bool // tasks whose row is written
 	accuracy float64
 	watch    *watches
+	batches  int       // drawn by dynamic sampling so far
+	findings []finding // of the iteration that runs
 }
 
 // New prepares a run: parameter sets, tasks, and the run's row in the log.
@@ -173,24 +175,24 @@ func (t *Trainer) iterate(ctx context.Context, it int) error {
 	log := t.begin(it)
 	var updates []updated
 	if it > 0 {
-		tasks := t.source.draw(it, t.cfg.Tasks)
-		jobs := rollout.Jobs(t.cfg.Seed, it, tasks, t.cfg.Rollouts)
-		episodes, err := rollout.Play(ctx, t.workflow, jobs, t.engine, t.parts.Verifier)
+		played, err := t.gather(ctx, log)
 		if err != nil {
 			return err
 		}
 		log.timed("rollout")
 
-		rows, err := t.rows(episodes)
+		rows, err := t.rows(played.episodes, played.use)
 		if err != nil {
 			return err
 		}
-		if updates, err = t.update(ctx, it, rows); err != nil {
+		if updates, err = t.update(ctx, it, rows); errors.Is(err, ErrNonFinite) {
+			return t.abort(ctx, it, err)
+		} else if err != nil {
 			return err
 		}
 		log.timed("update")
 
-		t.logEpisodes(log, tasks, episodes, rows)
+		t.logEpisodes(log, played.tasks, played.episodes, rows)
 		t.logUpdates(log, updates, rows)
 		log.timed("record")
 	}
@@ -206,6 +208,26 @@ func (t *Trainer) iterate(ctx context.Context, it int) error {
 	stop := t.nonFinite(log, updates)
 	save := stop == nil && (it%t.cfg.CheckpointEvery == 0 || it == t.cfg.Iterations)
 	return errors.Join(t.commit(ctx, log, save), stop)
+}
+
+// abort ends a run whose parameters or optimizer can no longer be used: the
+// iteration leaves nothing but its events.
+func (t *Trainer) abort(ctx context.Context, it int, cause error) error {
+	log := t.begin(it)
+	t.logFindings(log)
+	log.State = store.Failed
+	return errors.Join(fmt.Errorf("iteration %d: %w; the last checkpoint is good", it, cause), t.commit(ctx, log, false))
+}
+
+// logFindings notes what was not finite, a few of each role.
+func (t *Trainer) logFindings(log *record) {
+	const most = 8
+	for i, f := range t.findings {
+		if i < most {
+			log.event("nonfinite", f.role, "alarm", f.what+" is not finite", float64(len(t.findings)))
+		}
+	}
+	t.findings = nil
 }
 
 // begin starts an iteration's log.
@@ -224,17 +246,11 @@ const patience = 3
 // ErrNonFinite stops a run whose gradients stay non-finite.
 var ErrNonFinite = errors.New("losses or gradients are not finite")
 
-// nonFinite notes skipped updates and says when it is enough.
+// nonFinite notes what was not finite, and says when updates were skipped for
+// it too often.
 func (t *Trainer) nonFinite(log *record, updates []updated) error {
-	skipped := false
-	for _, u := range updates {
-		if u.skipped > 0 {
-			skipped = true
-			for _, role := range u.roles {
-				log.event("nonfinite", role, "alarm", fmt.Sprintf("loss or gradient of %s is not finite; %d updates skipped", u.set, u.skipped), float64(u.skipped))
-			}
-		}
-	}
+	t.logFindings(log)
+	skipped := slices.ContainsFunc(updates, func(u updated) bool { return u.skipped > 0 })
 	if !skipped {
 		t.bad = 0
 		return nil
@@ -244,12 +260,6 @@ func (t *Trainer) nonFinite(log *record, updates []updated) error {
 	}
 	log.State = store.Failed
 	return fmt.Errorf("%w in %d iterations in a row, up to %d; the last checkpoint is good", ErrNonFinite, patience, log.Iteration)
-}
-
-func (t *Trainer) inject(site string, g *model.Grads) {
-	if t.parts.Inject != nil {
-		t.parts.Inject(site, g.Tensors())
-	}
 }
 
 func (t *Trainer) fail(site string) {

@@ -3,6 +3,7 @@ package trainer
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"troupe/model"
@@ -112,13 +113,15 @@ func (t *Trainer) step(ctx context.Context, set *policy.Set, rows []*row, u *upd
 	total := model.NewGrads(set.Params())
 	tensors := make([][][]float32, len(grads))
 	for i, g := range grads {
+		t.inject(fmt.Sprintf("gradient/%s%d", ps[i].Role, ps[i].Slot), g.Tensors()...)
 		g.AddTo(total)
 		tensors[i] = g.Tensors()
 	}
-	t.inject("gradient", total)
+	t.inject("gradient/"+set.Name, total.Tensors()...)
 	norm := total.Norm()
-	if !optim.Finite(norm) || !optim.Finite(stats.Loss) {
+	if role, what := soundLoss(stats, ps, grads, norm); what != "" {
 		u.skipped++
+		t.found(role, "%s in the update of %s", what, set.Name)
 		return nil
 	}
 	if u.gradients == nil {
@@ -128,12 +131,20 @@ func (t *Trainer) step(ctx context.Context, set *policy.Set, rows []*row, u *upd
 		}
 	}
 	if t.cfg.CoherenceLambda > 0 {
+		t.inject("average/"+set.Name, set.Damping.EMA...)
 		set.Damping.Lambda, set.Damping.Window = t.cfg.CoherenceLambda, t.cfg.CoherenceWindow
 		u.coherence = set.Damping.Apply(total.Tensors())
 		norm = total.Norm()
 	}
 	optim.Clip(total.Tensors(), norm, t.cfg.Clip)
+	t.inject("first moments/"+set.Name, set.Opt.M...)
+	t.inject("second moments/"+set.Name, set.Opt.V...)
 	t.cfg.adam().Apply(set.Values(), total.Tensors(), set.Opt, u.lr)
+	t.inject("parameters/"+set.Name, set.Values()...)
+	if what := soundSet(set); what != "" {
+		t.found("", "%s of %s", what, set.Name)
+		return fmt.Errorf("%w: %s", ErrNonFinite, what)
+	}
 	set.Refresh()
 	u.steps++
 	u.gradNorm += norm
@@ -204,21 +215,28 @@ func (t *Trainer) gradients(ctx context.Context, set *policy.Set, rows []*row, w
 // rowLoss is the loss of one row and its derivatives: the policy loss, the
 // role's anchor to the base where it has one, and the entropy bonus.
 func (t *Trainer) rowLoss(r *row, weight float64, logp, entropy, ref []float32) (grpo.Stats, []float32, []float32) {
+	t.injectCall("log-probability", r.call, logp)
+	t.injectCall("reference", r.call, ref)
 	gr := grpo.Row{LogProb: wide(logp), Old: wide(r.call.LogProbs), Advantage: r.advantage}
 	d := make([]float64, len(logp))
 	stats := t.cfg.loss().Row(gr, weight, d)
 	if beta := t.cfg.Anchor[r.call.Role.Name]; beta != 0 && ref != nil {
-		stats.Loss += beta * grpo.Anchor(gr, wide(ref), beta, weight, d)
+		if stats.Loss += beta * grpo.Anchor(gr, wide(ref), beta, weight, d); !finite32(ref) {
+			stats.Loss = math.NaN() // the clamps would hide it
+		}
 	}
+	slopes := narrow(d)
+	t.injectCall("slope", r.call, slopes)
 	if t.cfg.Entropy == 0 {
-		return stats, narrow(d), nil
+		return stats, slopes, nil
 	}
+	t.injectCall("entropy", r.call, entropy)
 	dEntropy := make([]float32, len(entropy))
 	for i, h := range entropy {
 		stats.Loss -= t.cfg.Entropy * weight * float64(h)
 		dEntropy[i] = float32(-t.cfg.Entropy * weight)
 	}
-	return stats, narrow(d), dEntropy
+	return stats, slopes, dEntropy
 }
 
 // reference scores sequences under the policy before any training, where some

@@ -38,6 +38,8 @@ var verlKeys = map[string]verlKey{
 	"actor_rollout_ref.actor.optim.weight_decay":               {key: "adam.decay"},
 	"algorithm.adv_estimator":                                  {key: "grpo.estimator"},
 	"algorithm.norm_adv_by_std_in_grpo":                        {key: "grpo.estimator", scale: stdSwitch},
+	"algorithm.filter_groups.enable":                           {key: "sampling.dynamic"},
+	"algorithm.filter_groups.max_num_gen_batches":              {key: "sampling.generations"},
 	"trainer.total_training_steps":                             {key: "iterations"},
 	"trainer.test_freq":                                        {key: "eval.every"},
 	"trainer.save_freq":                                        {key: "checkpoint.every"},

@@ -1,6 +1,9 @@
 package grpo
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Overlong says what happens to rows that were cut off at the token limit.
 type Overlong string
@@ -51,6 +54,9 @@ func Teaches(rewards []float64) bool {
 	return false
 }
 
+// ErrTooFewGroups says that a limit on generations was reached first.
+var ErrTooFewGroups = errors.New("dynamic sampling")
+
 // DynamicSampling collects groups that teach until there are enough, as DAPO
 // does.
 type DynamicSampling struct {
@@ -71,7 +77,7 @@ func (d *DynamicSampling) Add(kept int) (use int, done bool, err error) {
 		return use, true, nil
 	}
 	if d.MaxGenerations > 0 && d.generations >= d.MaxGenerations {
-		return use, false, fmt.Errorf("dynamic sampling: %d generations gave %d of %d groups with different rewards", d.generations, d.kept, d.Target)
+		return use, false, fmt.Errorf("%w: %d generations gave %d of %d groups with different rewards", ErrTooFewGroups, d.generations, d.kept, d.Target)
 	}
 	return use, false, nil
 }
