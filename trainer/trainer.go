@@ -199,6 +199,9 @@ func (t *Trainer) iterate(ctx context.Context, it int) error {
 	if err := t.probe(ctx, log); err != nil {
 		return err
 	}
+	if it == 0 { // runs at several scales are told apart by it
+		log.step("model/parameters", float64(t.parts.Base.Config.Parameters()))
+	}
 	if it == 0 || t.evaluationDue(it) {
 		if err := t.evaluate(ctx, log); err != nil {
 			return err
