@@ -104,27 +104,6 @@ func (db *DB) Checkpoints(ctx context.Context, run string) ([]Checkpoint, error)
 	}, "SELECT iteration, path, sha256, created_at FROM checkpoints WHERE run = ? ORDER BY iteration", run)
 }
 
-// Metric is a value of steps or role_steps with its iteration. Role is empty
-// and Slot AllSlots for metrics without a role; Value is nil where it was not
-// finite.
-type Metric struct {
-	Iteration int
-	Role      string
-	Slot      int
-	Name      string
-	Value     *float64
-}
-
-// Metrics lists a run's metrics from an iteration on, in the order of
-// iteration, role, slot and name.
-func (db *DB) Metrics(ctx context.Context, run string, from int) ([]Metric, error) {
-	return collect(ctx, db.sql, func(rows *sql.Rows, m *Metric) error {
-		return rows.Scan(&m.Iteration, &m.Role, &m.Slot, &m.Name, &m.Value)
-	}, `SELECT iteration, '' AS role, -1 AS slot, metric, value FROM steps WHERE run = ?1 AND iteration >= ?2
-		UNION ALL SELECT iteration, role, slot, metric, value FROM role_steps WHERE run = ?1 AND iteration >= ?2
-		ORDER BY 1, 2, 3, 4`, run, from)
-}
-
 // EvalRow is an evaluation with its iteration.
 type EvalRow struct {
 	Iteration   int

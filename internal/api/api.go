@@ -2,6 +2,35 @@
 // runs for people and dashboards, verification for trainers. It answers local
 // callers unless told otherwise, asks for a token before it runs code, and
 // never takes SQL. What it promises is listed in docs/security.md.
+//
+// # Live updates
+//
+// GET /api/runs/{id}/stream sends server-sent events, so `new EventSource(url)`
+// follows a run (a server that wants a token needs a fetch that reads the body,
+// since an EventSource can't send one). Every message has an id, the last
+// iteration it covers; a client that comes back with it in Last-Event-ID, or
+// in ?after=N, gets what it missed, and without one everything from the
+// beginning. The messages are
+//
+//	event: run        data: the run as in /api/runs, at the start and whenever
+//	                  its state or iteration changes
+//	event: iteration  data: {"iteration": n, "metrics": […], "evaluations": […],
+//	                  "events": […]}, elements as in the JSON routes, without
+//	                  the metrics of single slots; once an iteration, when it is
+//	                  committed
+//	event: rewind     data: {"iteration": n}: the run was killed and goes on
+//	                  after n; what came later is gone and will come again
+//	event: end        the server stops
+//
+// with a comment as heartbeat every 15 seconds. At most 32 clients follow runs
+// at once (then 503), and one that takes 5 seconds to read a message is
+// dropped.
+//
+// # Answers about runs
+//
+// They are remembered until something is committed, so that many readers cost
+// a trainer no more than one. Long ones come in pages or thinned: see
+// /openapi.json.
 package api
 
 import (
@@ -58,6 +87,10 @@ type Server struct {
 	guard    *guard
 	started  time.Time
 	queue    chan struct{} // places in the line for workers
+	stopping chan struct{} // closed when the server is to stop
+	watch    *store.Watch  // nil without a database, as the next two
+	answers  *answers
+	commits  *commits
 }
 
 // ErrOpenBind refuses an address that other machines reach when there is no
@@ -81,7 +114,15 @@ func Listen(opt Options) (*Server, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{opt: opt, listener: l, started: time.Now(), queue: make(chan struct{}, backlog)}
+	s := &Server{opt: opt, listener: l, started: time.Now(), queue: make(chan struct{}, backlog), stopping: make(chan struct{})}
+	if opt.DB != nil {
+		if s.watch, err = opt.DB.Watch(); err != nil {
+			l.Close()
+			return nil, err
+		}
+		s.answers = &answers{watch: s.watch}
+		s.commits = &commits{watch: s.watch, log: opt.Log, followers: map[chan struct{}]bool{}}
+	}
 	s.guard = newGuard(l.Addr().(*net.TCPAddr).Port, opt.Names, opt.Token, !local)
 	s.http = &http.Server{
 		Handler:           s.routes(),
@@ -101,9 +142,13 @@ func (s *Server) Addr() string { return s.listener.Addr().String() }
 // Serve answers requests until ctx ends, then finishes what runs, for at most
 // ten seconds.
 func (s *Server) Serve(ctx context.Context) error {
+	if s.commits != nil {
+		defer s.commits.close()
+	}
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
+		close(s.stopping)
 		grace, cancel := context.WithTimeout(context.Background(), drain)
 		defer cancel()
 		stopped <- s.http.Shutdown(grace)
@@ -130,10 +175,7 @@ func (s *Server) routes() http.Handler {
 		fail(w, http.StatusMethodNotAllowed, "%s does not take %s", r.URL.Path, r.Method)
 	})
 	r.Get("/healthz", s.health)
-	r.Route("/api", func(r chi.Router) {
-		r.Use(middleware.Timeout(writeAll / 2))
-		s.statusRoutes(r)
-	})
+	s.statusRoutes(r)
 	s.dashboardRoutes(r)
 	s.verifyRoutes(r)
 	if s.opt.Pool != nil {

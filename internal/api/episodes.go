@@ -10,36 +10,6 @@ import (
 	"troupe/data/store"
 )
 
-type event struct {
-	Iteration int      `json:"iteration"`
-	Kind      string   `json:"kind"`
-	Role      string   `json:"role,omitempty"`
-	Severity  string   `json:"severity"`
-	Message   string   `json:"message"`
-	Value     *float64 `json:"value"`
-}
-
-// listEvents is GET /api/runs/{id}/events?from=N.
-func (s *Server) listEvents(ctx context.Context, r *http.Request) (any, error) {
-	from, err := number(r, "from", 0)
-	if err != nil {
-		return nil, err
-	}
-	run, err := s.opt.DB.RunByID(ctx, chi.URLParam(r, "id"))
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.opt.DB.Events(ctx, run.ID, from)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]event, len(rows))
-	for i, e := range rows {
-		out[i] = event{e.Iteration, e.Kind, e.Role, e.Severity, e.Message, e.Value}
-	}
-	return map[string]any{"run": run.ID, "events": out}, nil
-}
-
 type episode struct {
 	Split       string   `json:"split"`
 	Temperature float64  `json:"temperature"`
@@ -62,51 +32,88 @@ type call struct {
 	Advantage float64 `json:"advantage"`
 }
 
-// pageSize bounds the episodes in one answer.
-const pageSize = 200
+// Episodes in one answer.
+const (
+	episodePage    = 50
+	maxEpisodePage = 200
+)
 
-// listEpisodes is GET /api/runs/{id}/iterations/{n}/episodes?offset=N: the
-// episodes of an iteration with the text of every logged call.
-func (s *Server) listEpisodes(ctx context.Context, r *http.Request) (any, error) {
+// listIterations is GET /api/runs/{id}/iterations: which iterations have
+// episodes, and how many of their model calls were kept.
+func (s *Server) listIterations(ctx context.Context, r *http.Request) (any, error) {
+	run, err := s.opt.DB.RunByID(ctx, chi.URLParam(r, "id"))
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.opt.DB.KeptIterations(ctx, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]keptIteration, len(rows))
+	for i, k := range rows {
+		out[i] = keptIteration(k)
+	}
+	return map[string]any{"run": run.ID, "iterations": out}, nil
+}
+
+type keptIteration struct {
+	Iteration int `json:"iteration"`
+	Episodes  int `json:"episodes"`
+	Calls     int `json:"calls"`
+}
+
+// ofIteration is the run and the iteration that a path names.
+func (s *Server) ofIteration(ctx context.Context, r *http.Request) (run string, iteration int, err error) {
 	n, err := strconv.Atoi(chi.URLParam(r, "n"))
 	if err != nil || n < 0 {
-		return nil, badParameter("the iteration must be a whole number of 0 or more")
+		return "", 0, badParameter("the iteration must be a whole number of 0 or more")
+	}
+	found, err := s.opt.DB.RunByID(ctx, chi.URLParam(r, "id"))
+	return found.ID, n, err
+}
+
+// listEpisodes is GET /api/runs/{id}/iterations/{n}/episodes?offset=N&limit=N
+// &split=&verdict=&task=: the episodes of an iteration with the text of every
+// logged call.
+func (s *Server) listEpisodes(ctx context.Context, r *http.Request) (any, error) {
+	run, n, err := s.ofIteration(ctx, r)
+	if err != nil {
+		return nil, err
 	}
 	offset, err := number(r, "offset", 0)
 	if err != nil {
 		return nil, err
 	}
-	run, err := s.opt.DB.RunByID(ctx, chi.URLParam(r, "id"))
+	limit, err := number(r, "limit", episodePage)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.opt.DB.Episodes(ctx, run.ID, n)
+	q := r.URL.Query()
+	filter := store.EpisodeFilter{Split: q.Get("split"), Verdict: q.Get("verdict"), Task: q.Get("task")}
+	rows, total, err := s.opt.DB.EpisodesPage(ctx, run, n, filter, offset, min(max(limit, 1), maxEpisodePage))
 	if err != nil {
 		return nil, err
 	}
-	total := len(rows)
-	rows = rows[min(offset, total):min(offset+pageSize, total)]
 	out := make([]episode, len(rows))
 	for i, e := range rows {
-		out[i] = episode{Split: e.Split, Temperature: e.Temperature, Task: e.Task, Rollout: e.Rollout, Verdict: e.Verdict, Kept: e.Kept}
-		if e.Rewarded {
-			out[i].Reward = &e.Reward
-		}
-		if out[i].Calls, err = s.callsOf(ctx, run.ID, n, e.At); err != nil {
+		if out[i], err = s.withCalls(ctx, run, n, e); err != nil {
 			return nil, err
 		}
 	}
-	return map[string]any{"run": run.ID, "iteration": n, "total": total, "offset": offset, "episodes": out}, nil
+	return map[string]any{"run": run, "iteration": n, "total": total, "offset": offset, "episodes": out}, nil
 }
 
-func (s *Server) callsOf(ctx context.Context, run string, iteration int, at store.At) ([]call, error) {
-	calls, err := s.opt.DB.CallsOf(ctx, run, iteration, at)
-	if err != nil {
-		return nil, err
+func (s *Server) withCalls(ctx context.Context, run string, iteration int, e store.Episode) (episode, error) {
+	out := episode{Split: e.Split, Temperature: e.Temperature, Task: e.Task, Rollout: e.Rollout, Verdict: e.Verdict, Kept: e.Kept}
+	if e.Rewarded {
+		out.Reward = &e.Reward
 	}
-	out := make([]call, len(calls))
-	for i, c := range calls {
-		out[i] = call{c.Role, c.Slot, c.Turn, c.Text, c.Tier, c.Finish, len(c.IDs), c.Advantage}
+	calls, err := s.opt.DB.CallsOf(ctx, run, iteration, e.At)
+	if err != nil {
+		return out, err
+	}
+	for _, c := range calls {
+		out.Calls = append(out.Calls, call{c.Role, c.Slot, c.Turn, c.Text, c.Tier, c.Finish, len(c.IDs), c.Advantage})
 	}
 	return out, nil
 }

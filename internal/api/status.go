@@ -2,59 +2,40 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 
 	"troupe/data/store"
 )
-
-// statementTime bounds one question to the database, so that a heavy page can't
-// hold a reader for long.
-const statementTime = 2 * time.Second
 
 // statusRoutes shows the run database, if there is one.
 func (s *Server) statusRoutes(r chi.Router) {
 	if s.opt.DB == nil {
 		return
 	}
-	r.Get("/runs", answer(s.listRuns))
-	r.Get("/runs/{id}", answer(s.showRun))
-	r.Get("/runs/{id}/metrics", answer(s.listMetrics))
-	r.Get("/runs/{id}/events", answer(s.listEvents))
-	r.Get("/runs/{id}/iterations/{n}/episodes", answer(s.listEpisodes))
-}
-
-// answer wraps a question to the database: its errors become statuses here and
-// nowhere else.
-func answer[T any](ask func(ctx context.Context, r *http.Request) (T, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), statementTime)
-		defer cancel()
-		v, err := ask(ctx, r)
-		var bad badParameter
-		switch {
-		case err == nil:
-			reply(w, http.StatusOK, v)
-		case errors.Is(err, store.ErrNoRun):
-			fail(w, http.StatusNotFound, "%v", err)
-		case errors.As(err, &bad):
-			fail(w, http.StatusBadRequest, "%v", bad)
-		case errors.Is(err, context.DeadlineExceeded):
-			fail(w, http.StatusServiceUnavailable, "the database did not answer within %v", statementTime)
-		default:
-			fail(w, http.StatusInternalServerError, "read the run database: %v", err)
+	r.Get("/api/runs/{id}/stream", s.streamRun) // has deadlines of its own
+	r.Group(func(r chi.Router) {
+		r.Use(middleware.Timeout(writeAll / 2))
+		for path, ask := range map[string]func(context.Context, *http.Request) (any, error){
+			"/api/runs":                              s.listRuns,
+			"/api/runs/{id}":                         s.showRun,
+			"/api/runs/{id}/metrics":                 s.listMetrics,
+			"/api/runs/{id}/metrics/names":           s.listMetricNames,
+			"/api/runs/{id}/series":                  s.listSeries,
+			"/api/runs/{id}/events":                  s.listEvents,
+			"/api/runs/{id}/iterations":              s.listIterations,
+			"/api/runs/{id}/iterations/{n}/episodes": s.listEpisodes,
+			"/api/runs/{id}/iterations/{n}/episode":  s.showEpisode,
+			"/api/grid":                              s.listCells,
+			"/api/compare":                           s.compareRuns,
+		} {
+			r.Get(path, s.answer(ask))
 		}
-	}
+	})
 }
-
-// badParameter is a fault of the caller's query string or path.
-type badParameter string
-
-func (b badParameter) Error() string { return string(b) }
 
 // number reads a query parameter that is a non-negative integer; it is fallback
 // when absent.
@@ -114,6 +95,10 @@ type evaluation struct {
 	Stderr      *float64 `json:"stderr"`
 }
 
+func evaluationOf(e store.EvalRow) evaluation {
+	return evaluation{e.Iteration, e.Split, e.Temperature, e.N, e.Accuracy, e.Stderr}
+}
+
 // showRun is GET /api/runs/{id}: the run, its config and its evaluations.
 func (s *Server) showRun(ctx context.Context, r *http.Request) (any, error) {
 	run, err := s.opt.DB.RunByID(ctx, chi.URLParam(r, "id"))
@@ -130,21 +115,29 @@ func (s *Server) showRun(ctx context.Context, r *http.Request) (any, error) {
 	}
 	evals := make([]evaluation, len(rows))
 	for i, e := range rows {
-		evals[i] = evaluation{e.Iteration, e.Split, e.Temperature, e.N, e.Accuracy, e.Stderr}
+		evals[i] = evaluationOf(e)
 	}
 	return map[string]any{"run": sum, "config": run.Config, "evaluations": evals}, nil
 }
 
-type metric struct {
+type event struct {
 	Iteration int      `json:"iteration"`
+	Kind      string   `json:"kind"`
 	Role      string   `json:"role,omitempty"`
-	Slot      *int     `json:"slot,omitempty"`
-	Metric    string   `json:"metric"`
+	Severity  string   `json:"severity"`
+	Message   string   `json:"message"`
 	Value     *float64 `json:"value"`
 }
 
-// listMetrics is GET /api/runs/{id}/metrics?from=N.
-func (s *Server) listMetrics(ctx context.Context, r *http.Request) (any, error) {
+func eventOf(e store.EventRow) event {
+	return event{e.Iteration, e.Kind, e.Role, e.Severity, e.Message, e.Value}
+}
+
+// maxEvents bounds the events of one answer; the newest are kept.
+const maxEvents = 5000
+
+// listEvents is GET /api/runs/{id}/events?from=N.
+func (s *Server) listEvents(ctx context.Context, r *http.Request) (any, error) {
 	from, err := number(r, "from", 0)
 	if err != nil {
 		return nil, err
@@ -153,16 +146,14 @@ func (s *Server) listMetrics(ctx context.Context, r *http.Request) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.opt.DB.Metrics(ctx, run.ID, from)
+	rows, err := s.opt.DB.Events(ctx, run.ID, from)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]metric, len(rows))
-	for i, m := range rows {
-		out[i] = metric{Iteration: m.Iteration, Role: m.Role, Metric: m.Name, Value: m.Value}
-		if m.Role != "" && m.Slot != store.AllSlots {
-			out[i].Slot = &m.Slot
-		}
+	rows = rows[max(0, len(rows)-maxEvents):]
+	out := make([]event, len(rows))
+	for i, e := range rows {
+		out[i] = eventOf(e)
 	}
-	return map[string]any{"run": run.ID, "metrics": out}, nil
+	return map[string]any{"run": run.ID, "events": out}, nil
 }
