@@ -5,19 +5,17 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"troupe/model/kernels"
 )
 
 // divergenceBytes bounds the logits of each model that are kept at a time.
 const divergenceBytes = 16 << 20
 
 // Divergence computes, for each action token of the sequences, the exact
-// KL(p ‖ q) in nats over the whole vocabulary: p is this model under the
+// KL(p ‖ q) in nats over the whole vocabulary (Vocab): p is this model under the
 // sequence's adapter, q is other without any, both at the temperature.
 func (m *Model) Divergence(ctx context.Context, other *Model, seqs []Sequence, temperature float32) ([][]float64, error) {
-	if m.Config.Vocab != other.Config.Vocab {
-		return nil, fmt.Errorf("divergence: vocabularies of %d and %d tokens", m.Config.Vocab, other.Config.Vocab)
+	if m.Config.Vocab != other.Config.Vocab || m.Vocab() != other.Vocab() {
+		return nil, fmt.Errorf("divergence: vocabularies of %d and %d tokens", m.Vocab(), other.Vocab())
 	}
 	bare := slices.Clone(seqs)
 	for i := range bare {
@@ -58,7 +56,7 @@ func (p *pass) divergence(q *pass, temperature float32) []float64 {
 	v, rows := p.m.Config.Vocab, len(p.head.rows)
 	step := max(1, divergenceBytes/(4*v))
 	a, b := make([]float32, min(step, rows)*v), make([]float32, min(step, rows)*v)
-	ha, hb := kernels.Head{W: p.m.head, Temperature: temperature}, kernels.Head{W: q.m.head, Temperature: temperature}
+	ha, hb := p.m.output(temperature), q.m.output(temperature)
 	wa, wb := p.m.Config.Hidden, q.m.Config.Hidden
 	out := make([]float64, rows)
 	for r := 0; r < rows; r += step {
@@ -69,7 +67,7 @@ func (p *pass) divergence(q *pass, temperature float32) []float64 {
 			za, zb := a[i*v:][:v], b[i*v:][:v]
 			sa, sb := ha.Stats(za), hb.Stats(zb)
 			sum := 0.0
-			for t := range v {
+			for t := range p.m.Vocab() {
 				lp := float64(ha.TokenLogProb(za, sa, int32(t)))
 				sum += float64(math.Exp(lp) * (lp - float64(hb.TokenLogProb(zb, sb, int32(t)))))
 			}

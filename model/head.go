@@ -32,7 +32,7 @@ func (p *pass) headForward() {
 func (p *pass) logProbs(temperature float32) {
 	p.headForward()
 	b := &p.head
-	head := kernels.Head{W: p.m.head, Temperature: temperature}
+	head := p.m.output(temperature)
 	head.LogProbs(p.pool, b.logp, b.entropy, b.n, p.m.Config.Hidden, len(b.rows), b.targets, &p.scr)
 }
 
@@ -48,7 +48,7 @@ func (p *pass) headBackward(temperature float32, loss kernels.Loss, g *Grads) {
 	}
 	clear(floats(&b.dn, t*h))
 	clear(floats(&b.dx, t*h))
-	head := kernels.Head{W: p.m.head, Temperature: temperature}
+	head := p.m.output(temperature)
 	head.Backward(p.pool, b.dn, h, dw, b.logp, b.entropy, b.n, h, b.bounds, b.targets, loss, &p.scr)
 	p.pool.RMSNormBackward(b.dx, h, dnorm, b.dn, h, b.x, h, t, h, p.m.norm, b.inv)
 	p.sizeBack()

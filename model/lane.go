@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"runtime"
 	"slices"
 
 	"troupe/model/kernels"
@@ -18,7 +17,9 @@ type lane struct {
 	fresh  []*slot // whose prompt is not computed yet; the first of each family does it
 	idle   []*slot
 	free   []*prefix
+	live   []*prefix // in use, for others with the same prompt
 	picks  []pick
+	firsts []first
 	logits []float32
 	units  []*slot // whose rows a step computes
 	draws  []sampler
@@ -27,31 +28,40 @@ type lane struct {
 
 // slot is a continuation in work.
 type slot struct {
-	req    int
+	*job
 	last   int32
 	kv     []kernels.KVCache // per layer: the continuation's own positions
 	prefix *prefix
 	lead   bool // computes the prompt of its family
-	prompt int
 }
 
 // prefix is a prompt's keys and values, shared by the slots that use it.
 type prefix struct {
-	kv    []kernels.KVCache
-	users int
-	bytes int64
-	done  int // positions computed
-	rows  int // of those, in this step
+	prompt  []int32
+	adapter *lora.Adapter
+	kv      []kernels.KVCache
+	logits  []float32 // after the prompt, once that is computed
+	users   int
+	bytes   int64
+	done    int // positions computed
+	rows    int // of those, in this step
 }
 
 // prefillRows bounds the rows of prompts in a step: a long prompt is computed
 // in pieces, which changes no bit and bounds the memory.
 const prefillRows = 1024
 
-// pick says that slot samples from row of the logits.
+// pick says that slot samples from row of the step's logits, or, below 0, from
+// those of its prefix.
 type pick struct {
 	slot *slot
 	row  int
+}
+
+// first says which row of the step's logits comes after a prompt.
+type first struct {
+	prefix *prefix
+	row    int
 }
 
 // takeLane gives a free lane for a generation.
@@ -68,7 +78,7 @@ func (m *Model) takeLane(g *generation) *lane {
 	if m.small() {
 		pool = nil
 	}
-	return &lane{g: g, p: newPass(m, pool, false), head: kernels.Head{W: m.head}, order: map[*lora.Adapter]int{}}
+	return &lane{g: g, p: newPass(m, pool, false), head: m.output(0), order: map[*lora.Adapter]int{}}
 }
 
 // giveLane keeps a lane for the next generation; of a large model without its
@@ -83,43 +93,56 @@ func (m *Model) giveLane(l *lane) {
 	m.mu.Unlock()
 }
 
-// run works until the requests are handed out and all slots are done.
+// run works until no request waits and all slots are done.
 func (l *lane) run(ctx context.Context) {
+	if !l.g.enter() {
+		return
+	}
 	for ctx.Err() == nil {
 		l.admit()
-		if len(l.active)+len(l.fresh) == 0 {
-			if l.g.empty() {
-				return
-			}
-			runtime.Gosched() // another lane holds the memory
-			continue
+		if len(l.active)+len(l.fresh) > 0 {
+			l.step()
+		} else if ctx.Err() == nil && !l.g.rest() {
+			return
 		}
-		l.step()
 	}
 	for _, s := range append(l.active, l.fresh...) {
 		l.release(s)
 	}
 	l.active, l.fresh = l.active[:0], l.fresh[:0]
+	l.g.leave()
 }
 
 // admit takes requests while there are slots and memory.
 func (l *lane) admit() {
-	reqs := l.g.reqs
 	for {
-		busy := len(l.active) + len(l.fresh)
-		seqs := l.g.take(l.g.slots-busy, busy == 0)
-		if seqs == nil {
-			break
+		jobs := l.g.take(len(l.active) + len(l.fresh))
+		if jobs == nil {
+			return
 		}
-		n := len(reqs[seqs[0]].Prompt)
-		pre := l.newPrefix(n)
-		for i, r := range seqs {
-			s := l.newSlot(l.g.limit(&reqs[r]))
-			s.req, s.prefix, s.lead, s.prompt = r, pre, i == 0, n
+		pre, known := l.prefixOf(jobs[0])
+		for i, j := range jobs {
+			s := l.newSlot(j.limit)
+			s.job, s.prefix, s.lead = j, pre, i == 0 && !known
 			pre.users++
 			l.fresh = append(l.fresh, s)
 		}
 	}
+}
+
+// prefixOf is the prefix of a request's prompt: one that is in use already, or
+// a new one.
+func (l *lane) prefixOf(j *job) (pre *prefix, known bool) {
+	for _, pre := range l.live {
+		if pre.adapter == j.Adapter && slices.Equal(pre.prompt, j.Prompt) {
+			l.g.freed(l.g.bytes(len(j.Prompt))) // no second one
+			return pre, true
+		}
+	}
+	pre = l.newPrefix(len(j.Prompt))
+	pre.prompt, pre.adapter = j.Prompt, j.Adapter
+	l.live = append(l.live, pre)
+	return pre, false
 }
 
 // caches makes kv hold n positions a layer, in its old memory if that is
@@ -162,12 +185,15 @@ func (l *lane) newPrefix(n int) *prefix {
 
 // release gives a slot back, and its prefix with the last user.
 func (l *lane) release(s *slot) {
-	freed := l.g.bytes(l.g.limit(&l.g.reqs[s.req]))
-	if s.prefix.users--; s.prefix.users == 0 {
-		freed += s.prefix.bytes
-		l.free = append(l.free, s.prefix)
+	freed := l.g.bytes(s.limit)
+	if pre := s.prefix; pre.users == 1 {
+		freed += pre.bytes
+		l.live = slices.DeleteFunc(l.live, func(p *prefix) bool { return p == pre })
+		pre.prompt, pre.adapter = nil, nil
+		l.free = append(l.free, pre)
 	}
-	s.prefix = nil
+	s.prefix.users--
+	s.job, s.prefix = nil, nil
 	l.idle = append(l.idle, s)
 	l.g.freed(freed)
 }
@@ -176,11 +202,13 @@ func (l *lane) release(s *slot) {
 // ones, samples, and retires what is finished.
 func (l *lane) step() {
 	l.load()
-	l.p.forward()
+	if len(l.units) > 0 {
+		l.p.forward()
+	}
 	l.sample()
 	waiting := l.fresh[:0]
 	for _, s := range l.fresh {
-		if s.prefix.done < s.prompt {
+		if s.prefix.done < len(s.Prompt) {
 			waiting = append(waiting, s)
 		} else {
 			l.active = append(l.active, s)
@@ -189,16 +217,17 @@ func (l *lane) step() {
 	l.fresh = waiting
 	live := l.active[:0]
 	for _, s := range l.active {
-		r, res := &l.g.reqs[s.req], &l.g.out[s.req]
-		switch {
-		case slices.Contains(r.Stop, s.last):
-			res.Finish = FinishStop
-			l.release(s)
-		case len(res.IDs) >= l.g.limit(r):
-			l.release(s)
-		default:
+		j := s.job
+		stop := slices.Contains(j.Stop, s.last)
+		if !stop && len(j.IDs) < j.limit {
 			live = append(live, s)
+			continue
 		}
+		if stop {
+			j.Finish = FinishStop
+		}
+		l.release(s)
+		l.g.finish(j)
 	}
 	l.active = live
 }
@@ -206,46 +235,48 @@ func (l *lane) step() {
 // load lays out the step's rows: one a slot in work, the whole prompt for the
 // first slot of each fresh family; the rows of one adapter together.
 func (l *lane) load() {
-	p, reqs := l.p, l.g.reqs
+	p := l.p
 	p.ids, p.pos, p.adapters = p.ids[:0], p.pos[:0], p.adapters[:0]
-	p.head.rows, l.picks = p.head.rows[:0], l.picks[:0]
+	p.head.rows, l.picks, l.firsts = p.head.rows[:0], l.picks[:0], l.firsts[:0]
 	for i := range p.spans {
 		p.spans[i] = p.spans[i][:0]
 	}
 	l.units = append(l.units[:0], l.active...)
 	room := prefillRows
 	for _, s := range l.fresh {
-		if s.lead && room > 0 {
-			s.prefix.rows = min(s.prompt-s.prefix.done, room)
+		if s.prefix.done == len(s.Prompt) {
+			l.picks = append(l.picks, pick{s, -1})
+		} else if s.lead && room > 0 {
+			s.prefix.rows = min(len(s.Prompt)-s.prefix.done, room)
 			room -= s.prefix.rows
 			l.units = append(l.units, s)
 		}
 	}
 	l.sortByAdapter()
 	for _, s := range l.units {
-		r, from, row := &reqs[s.req], len(p.ids), len(p.head.rows)
+		from, row := len(p.ids), len(p.head.rows)
 		if !s.lead {
 			p.ids = append(p.ids, s.last)
-			p.pos = append(p.pos, int32(s.prompt+s.kv[0].Len))
+			p.pos = append(p.pos, int32(len(s.Prompt)+s.kv[0].Len))
 			l.span(from, 1, s.kv, s.prefix.kv)
 			l.picks = append(l.picks, pick{s, row})
-		} else if !l.prefill(s, r.Prompt, row) {
-			l.pushAdapter(r.Adapter, from)
+		} else if !l.prefill(s, row) {
+			l.pushAdapter(s.Adapter, from)
 			continue
 		}
 		p.head.rows = append(p.head.rows, int32(len(p.ids)-1))
-		l.pushAdapter(r.Adapter, from)
+		l.pushAdapter(s.Adapter, from)
 	}
 	p.size()
 }
 
 // prefill adds the next rows of a prompt. With its last row all slots of the
 // family sample their first token from row of the logits.
-func (l *lane) prefill(s *slot, prompt []int32, row int) (complete bool) {
+func (l *lane) prefill(s *slot, row int) (complete bool) {
 	pre, from := s.prefix, len(l.p.ids)
-	l.p.push(prompt[pre.done:pre.done+pre.rows], pre.done)
+	l.p.push(s.Prompt[pre.done:pre.done+pre.rows], pre.done)
 	l.span(from, pre.rows, pre.kv, nil)
-	if pre.done += pre.rows; pre.done < len(prompt) {
+	if pre.done += pre.rows; pre.done < len(s.Prompt) {
 		return false
 	}
 	for _, f := range l.fresh {
@@ -253,6 +284,7 @@ func (l *lane) prefill(s *slot, prompt []int32, row int) (complete bool) {
 			l.picks = append(l.picks, pick{f, row})
 		}
 	}
+	l.firsts = append(l.firsts, first{pre, row})
 	s.lead = false
 	return true
 }
@@ -260,17 +292,15 @@ func (l *lane) prefill(s *slot, prompt []int32, row int) (complete bool) {
 // sortByAdapter keeps the rows of one adapter together, in order of first
 // appearance.
 func (l *lane) sortByAdapter() {
-	reqs := l.g.reqs
 	clear(l.order)
 	for _, s := range l.units {
-		a := reqs[s.req].Adapter
-		if _, ok := l.order[a]; !ok {
-			l.order[a] = len(l.order)
+		if _, ok := l.order[s.Adapter]; !ok {
+			l.order[s.Adapter] = len(l.order)
 		}
 	}
 	if len(l.order) > 1 {
 		slices.SortStableFunc(l.units, func(a, b *slot) int {
-			return l.order[reqs[a.req].Adapter] - l.order[reqs[b.req].Adapter]
+			return l.order[a.Adapter] - l.order[b.Adapter]
 		})
 	}
 }
@@ -300,8 +330,35 @@ func (l *lane) span(row, rows int, own, pre []kernels.KVCache) {
 
 // sample draws a token for every pick.
 func (l *lane) sample() {
+	p, vocab := l.p, l.p.m.Config.Vocab
+	l.score()
+	for _, f := range l.firsts {
+		f.prefix.logits = append(f.prefix.logits[:0], l.logits[f.row*vocab:][:vocab]...)
+	}
+	for len(l.draws) < p.pool.Workers() {
+		l.draws = append(l.draws, sampler{})
+	}
+	draw := func(w, i int) {
+		k := l.picks[i]
+		logits := k.slot.prefix.logits
+		if k.row >= 0 {
+			logits = l.logits[k.row*vocab:][:vocab]
+		}
+		j, head := k.slot.job, l.head
+		id, lp := l.draws[w].draw(&head, logits, l.g.opt.Vocab, &j.GenRequest, len(j.IDs))
+		j.IDs, j.LogProbs = append(j.IDs, id), append(j.LogProbs, lp)
+		k.slot.last = id
+	}
+	p.pool.Run(len(l.picks), draw)
+}
+
+// score computes the logits of the rows that are sampled from.
+func (l *lane) score() {
 	p, c := l.p, &l.p.m.Config
 	b, n := &p.head, len(p.head.rows)
+	if n == 0 {
+		return
+	}
 	last := p.x[len(p.x)-1]
 	floats(&b.x, n*c.Hidden)
 	for i, r := range b.rows {
@@ -310,15 +367,4 @@ func (l *lane) sample() {
 	p.pool.RMSNorm(floats(&b.n, n*c.Hidden), c.Hidden, b.x, c.Hidden, n, c.Hidden, l.p.m.norm, float32(c.Eps), nil)
 	floats(&l.logits, n*c.Vocab)
 	l.head.Logits(p.pool, l.logits, b.n, c.Hidden, n)
-	for len(l.draws) < p.pool.Workers() {
-		l.draws = append(l.draws, sampler{})
-	}
-	draw := func(w, i int) {
-		k := l.picks[i]
-		r, res, head := &l.g.reqs[k.slot.req], &l.g.out[k.slot.req], l.head
-		id, lp := l.draws[w].draw(&head, l.logits[k.row*c.Vocab:][:c.Vocab], l.g.opt.Vocab, r, len(res.IDs))
-		res.IDs, res.LogProbs = append(res.IDs, id), append(res.LogProbs, lp)
-		k.slot.last = id
-	}
-	p.pool.Run(len(l.picks), draw)
 }

@@ -36,6 +36,11 @@ type LoadOptions struct {
 	// Of longer sequences some layers are recomputed. How a batch is cut depends
 	// on it, and so do the last bits of gradients.
 	ActivationBytes int64
+	// Vocab is the number of ids the tokenizer knows, where the checkpoint's
+	// vocabulary is padded beyond them. Padding has no probability: it is never
+	// sampled, and log-probabilities, entropies and gradients are those of the
+	// distribution over the ids before it. 0 means all.
+	Vocab int
 }
 
 // Load reads the checkpoint in dir: config.json and its safetensors.
@@ -59,7 +64,10 @@ func Load(dir string, opt LoadOptions) (*Model, error) {
 		return nil, err
 	}
 	defer ck.Close()
-	m := &Model{Config: cfg, numerics: kind, pool: opt.Pool, budget: opt.ActivationBytes}
+	if opt.Vocab < 0 || opt.Vocab > cfg.Vocab {
+		return nil, fmt.Errorf("%s: the tokenizer has ids up to %d, the model's vocabulary ends at %d: they do not belong together", dir, opt.Vocab-1, cfg.Vocab-1)
+	}
+	m := &Model{Config: cfg, numerics: kind, pool: opt.Pool, budget: opt.ActivationBytes, vocab: opt.Vocab}
 	if m.pool == nil {
 		m.pool = kernels.Default()
 	}

@@ -17,6 +17,7 @@ type Model struct {
 	numerics kernels.Numerics
 	pool     *kernels.Pool
 	budget   int64 // bytes for activations; 0 means defaultActivations
+	vocab    int   // ids from here on are padding; 0 means none
 	large    bool  // treat as large whatever the size: for tests
 	layout   *layout
 	flat     []float32 // all parameters end to end; nil for a frozen model
@@ -89,6 +90,20 @@ func (m *Model) bind() {
 // Numerics names the kind of products with the weights, for the record.
 func (m *Model) Numerics() string { return m.numerics.String() }
 
+// Vocab is the number of ids that have a probability: all of the vocabulary
+// but its padding (LoadOptions.Vocab).
+func (m *Model) Vocab() int {
+	if m.vocab > 0 {
+		return m.vocab
+	}
+	return m.Config.Vocab
+}
+
+// output is the head at a temperature.
+func (m *Model) output(temperature float32) kernels.Head {
+	return kernels.Head{W: m.head, Temperature: temperature, Live: m.Vocab()}
+}
+
 // Trainable tells whether the model has parameters of its own to train.
 func (m *Model) Trainable() bool { return m.flat != nil }
 
@@ -120,7 +135,7 @@ func (m *Model) Refresh() {
 // Clone copies a trainable model: parameters of its own, shared by nobody. A
 // frozen model shares its weights with the clone.
 func (m *Model) Clone() *Model {
-	out := &Model{Config: m.Config, numerics: m.numerics, Warnings: m.Warnings, pool: m.pool, budget: m.budget, layout: m.layout}
+	out := &Model{Config: m.Config, numerics: m.numerics, Warnings: m.Warnings, pool: m.pool, budget: m.budget, vocab: m.vocab, layout: m.layout}
 	if m.flat == nil {
 		out.layers, out.norm, out.head, out.embed = m.layers, m.norm, m.head, m.embed
 		return out

@@ -41,10 +41,13 @@ func (m *Model) check(seqs []Sequence) error {
 		if n := len(s.Prompt) + len(s.Action); n > c.MaxPositions {
 			return fmt.Errorf("sequence %d: %d tokens, the model takes at most %d", i, n, c.MaxPositions)
 		}
-		for _, ids := range [][]int32{s.Prompt, s.Action} {
-			for j, id := range ids {
-				if id < 0 || int(id) >= c.Vocab {
-					return fmt.Errorf("sequence %d: token %d is %d, not below the vocabulary's %d", i, j, id, c.Vocab)
+		for _, part := range []struct {
+			ids   []int32
+			limit int
+		}{{s.Prompt, c.Vocab}, {s.Action, m.Vocab()}} {
+			for j, id := range part.ids {
+				if id < 0 || int(id) >= part.limit {
+					return fmt.Errorf("sequence %d: token %d is %d, not below the vocabulary's %d", i, j, id, part.limit)
 				}
 			}
 		}

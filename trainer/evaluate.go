@@ -167,7 +167,7 @@ func loadSet(base *model.Model, name, dir string) (*policy.Set, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	m, err := model.Load(dir, model.LoadOptions{Numerics: base.Numerics()})
+	m, err := model.Load(dir, model.LoadOptions{Numerics: base.Numerics(), Vocab: base.Vocab()})
 	return &policy.Set{Name: name, Model: m}, err
 }
 

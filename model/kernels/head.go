@@ -7,6 +7,9 @@ type Head struct {
 	// Temperature divides the logits; 0 means 1. Log-probabilities and entropies
 	// are those of the tempered distribution.
 	Temperature float32
+	// Live is the number of ids that exist, where the vocabulary is padded beyond
+	// the tokenizer's: the others have no probability and no gradient. 0 means all.
+	Live int
 	// Bytes bounds the logits kept at a time; 0 means 64 MiB. It never changes a result.
 	Bytes int
 }
@@ -28,6 +31,14 @@ func (h *Head) scale() float32 {
 		return 1
 	}
 	return 1 / h.Temperature
+}
+
+// live is the number of ids with a probability.
+func (h *Head) live() int {
+	if h.Live == 0 {
+		return h.W.N
+	}
+	return h.Live
 }
 
 // chunk is the number of rows whose logits fit the budget.
@@ -56,7 +67,7 @@ type RowStats struct {
 
 // Stats computes the statistics of a row of logits.
 func (h *Head) Stats(logits []float32) RowStats {
-	scale := h.scale()
+	scale, logits := h.scale(), logits[:h.live()]
 	m := float32(rowMax(logits) * scale)
 	sum, weighed := rowEntropy(logits, scale, m)
 	l := Log(sum)
@@ -144,7 +155,7 @@ func (h *Head) Backward(p *Pool, dx []float32, lddx int, dw, logp, entropy, x []
 
 // gradient replaces the logits of rows [at, at+n) by their gradients.
 func (h *Head) gradient(p *Pool, n, at int, targets []int32, entropy []float32, s *headScratch) {
-	v, scale := h.W.N, h.scale()
+	v, live, scale := h.W.N, h.live(), h.scale()
 	p.spread(n, rowGrain(8*v), func(_, i, j int) {
 		for r := i; r < j; r++ {
 			z := s.logits[r*v:][:v]
@@ -152,7 +163,8 @@ func (h *Head) gradient(p *Pool, n, at int, targets []int32, entropy []float32, 
 			// dz = p·(-g - e·(ln p + entropy)), ln p = d - ln sum
 			a := float32(-g-float32(e*float32(entropy[at+r]-Log(s.sum[at+r])))) * scale
 			b := -float32(e * scale)
-			rowHeadBack(z, scale, s.max[at+r], 1/s.sum[at+r], a, b)
+			rowHeadBack(z[:live], scale, s.max[at+r], 1/s.sum[at+r], a, b)
+			clear(z[live:])
 			z[targets[at+r]] += float32(g * scale)
 		}
 	})
