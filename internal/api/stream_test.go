@@ -212,7 +212,8 @@ func TestASlowFollowerIsDropped(t *testing.T) {
 	w, db := liveLog(t)
 	long := strings.Repeat("x", 1<<20)
 	for n := range 24 {
-		if err := w.Write(t.Context(), store.Batch{Run: "abc", Iteration: n, Events: []store.Event{{Kind: "note", Message: long}}}); err != nil {
+		if err := w.Write(t.Context(), store.Batch{Run: "abc", Iteration: n,
+			Steps: []store.Step{{Metric: "reward/mean"}}, Events: []store.Event{{Kind: "note", Message: long}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
