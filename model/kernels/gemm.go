@@ -30,6 +30,7 @@ const (
 	formWiden              // rows of x by pairs of bfloat16
 	formChains             // TDPBF16PS order by chains of multiply-adds
 	formPairs              // TDPBF16PS order by VDPBF16PS
+	formTiles              // TDPBF16PS order by itself
 )
 
 // gemmRun is one product in hand: y[m, n] (+)= x·B, cut into items of row ranges
@@ -44,6 +45,7 @@ type gemmRun struct {
 	ldb      int // bytes between rows of b, when b isn't packed
 	packed   bool
 	parts    int // of the left operand, in the TDPBF16PS kinds
+	pass     int // blocks of k in one pass of tiles; 0: the usual number
 	rowStep  int
 	rowItems int
 	colStep  int
@@ -90,7 +92,7 @@ func (p *Pool) product(y []float32, ldy int, x []float32, ldx, m int, w *operand
 		b: unsafe.Pointer(unsafe.SliceData(w.f)),
 	}
 	if w.h != nil {
-		g.form, g.b = formWiden, unsafe.Pointer(unsafe.SliceData(w.h))
+		g.form, g.b = formWiden, unsafe.Pointer(unsafe.SliceData(w.in(kind.order()).h))
 	}
 	if kind != F32 {
 		p.split(g, x, ldx, kind)
@@ -117,12 +119,18 @@ func (p *Pool) run(g gemmRun) {
 	items := workers * max(1, min(itemsPerWorker, max(flops/itemFlops, bytes/itemBytes)/workers))
 	cols := panels(g.n)
 	tile := tileShapes[active].rows
+	if g.form == formTiles {
+		tile = panel
+	}
 	rowItems, colItems := 1, min(cols, items)
 	if cols < 2*workers && g.m >= 2*workers*tile { // few panels, many rows
 		rowItems, colItems = min(items, g.m/tile), 1
 	}
 	g.rowItems = rowItems
 	g.rowStep = (g.m + rowItems - 1) / rowItems
+	if g.form == formTiles {
+		g.rowStep = panels(g.rowStep) * panel // row panels stay whole
+	}
 	g.colStep = (cols + colItems - 1) / colItems * panel
 	p.mu.Lock()
 	p.gemm = g
@@ -147,6 +155,9 @@ func (g *gemmRun) block(r0, r1, c0, c1 int) {
 	shape := tileShapes[active]
 	height := shape.rows
 	switch g.form {
+	case formTiles:
+		g.tiles(r0, r1, c0, c1)
+		return
 	case formWiden:
 		height = shape.rows16
 	case formChains, formPairs:

@@ -23,6 +23,8 @@ func usable(f family) bool {
 		return cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasBMI2
 	case avx512:
 		return cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasBMI2
+	case amx:
+		return AMX() == nil
 	}
 	return false
 }

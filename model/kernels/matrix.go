@@ -15,7 +15,7 @@ const panel = 32
 //
 //	float32:  [ceil(N/32)][K][32]
 //	bfloat16: [ceil(N/32)][ceil(K/2)][32][2], pairs of neighbouring k,
-//	          or as packBlocks says for the kinds other than F32
+//	          or another order for the kinds other than F32
 type Matrix struct {
 	N, K int
 	bf16 bool
@@ -28,9 +28,11 @@ type Matrix struct {
 
 // operand is one packed orientation, n outputs by k summed indices.
 type operand struct {
-	n, k int
-	f    []float32
-	h    []uint16
+	n, k  int
+	f     []float32
+	h     []uint16
+	order order // of h
+	other *reordered
 }
 
 // PackF32 packs a float32 weight of shape [n, k].
@@ -77,7 +79,7 @@ func (m *Matrix) Row(dst []float32, n int) {
 
 func (m *Matrix) at(n, k int) float32 {
 	if m.bf16 {
-		return FromBF16(m.w.h[m.index(n, k)])
+		return FromBF16(m.w.h[m.w.index(n, k)])
 	}
 	return m.w.f[(n/panel*m.K+k)*panel+n%panel]
 }
@@ -86,7 +88,7 @@ func (m *Matrix) at(n, k int) float32 {
 func (m *Matrix) transposed() *operand {
 	m.once.Do(func() {
 		if m.bf16 {
-			m.wt = packHalves(m.K, m.N, m.kind, m.columns)
+			m.wt = packHalves(m.K, m.N, m.kind.order(), m.columns)
 		} else {
 			m.wt = operand{n: m.K, k: m.N, f: alignedF32(panels(m.K) * m.N * panel)}
 			inParallel(panels(m.K), func(j int) { m.transposePanel(j) })

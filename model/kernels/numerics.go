@@ -52,7 +52,7 @@ const quad = 32
 func PackNumerics(w []uint16, n, k int, kind Numerics) *Matrix {
 	checkLen("weight", len(w), n*k)
 	m := &Matrix{N: n, K: k, bf16: true, kind: kind}
-	m.w = packHalves(n, k, kind, func(j, k0, k1 int, _ []uint16) [][]uint16 {
+	m.w = packHalves(n, k, kind.order(), func(j, k0, k1 int, _ []uint16) [][]uint16 {
 		var rows [][]uint16
 		for c := j * panel; c < min((j+1)*panel, n); c++ {
 			rows = append(rows, w[c*k+k0:c*k+k1])
@@ -65,12 +65,6 @@ func PackNumerics(w []uint16, n, k int, kind Numerics) *Matrix {
 // Numerics returns the matrix's kind.
 func (m *Matrix) Numerics() Numerics { return m.kind }
 
-// blockIndex is the place of k = i, column c in a panel of blocks.
-func blockIndex(i, c int) int {
-	d := i%quad/4 + 8*(i&1)
-	return ((i/quad*16+d)*panel+c)*2 + 1 - i>>1&1
-}
-
 // leftPool keeps buffers for converted left operands.
 var leftPool = sync.Pool{New: func() any { return new([]float32) }}
 
@@ -78,6 +72,10 @@ var leftPool = sync.Pool{New: func() any { return new([]float32) }}
 // runs the tiles.
 func (p *Pool) split(g gemmRun, x []float32, ldx int, kind Numerics) {
 	blocks, parts := (g.k+quad-1)/quad, kind.parts()
+	if tilesActive() {
+		p.splitTiles(g, x, ldx, parts)
+		return
+	}
 	width := blocks * parts * quad
 	convert := splitRow
 	g.form = formChains

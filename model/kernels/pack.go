@@ -32,16 +32,16 @@ const packSpan = 2048
 // spanStride keeps the columns of a buffer out of one set of the cache.
 const spanStride = packSpan + 32
 
-// packHalves packs n columns of k bfloat16 values for products of a kind. rows
-// gives the values k0 … k1-1 of the columns of panel j; it may use the buffer.
-func packHalves(n, k int, kind Numerics, rows func(j, k0, k1 int, buffer []uint16) [][]uint16) operand {
-	steps := (k + 1) / 2
+// packHalves packs n columns of k bfloat16 values in an order. rows gives the
+// values k0 … k1-1 of the columns of panel j; it may use the buffer.
+func packHalves(n, k int, in order, rows func(j, k0, k1 int, buffer []uint16) [][]uint16) operand {
+	o := operand{n: n, k: k, order: in, other: new(reordered)}
+	steps := o.steps()
 	pack := packPairs
-	if kind != F32 {
-		steps = (k + quad - 1) / quad * quad / 2
+	if in == orderBlocks {
 		pack = packBlocks
 	}
-	o := operand{n: n, k: k, h: alignedU16(panels(n) * steps * panel * 2)}
+	o.h = alignedU16(panels(n) * steps * panel * 2)
 	dwords := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(o.h))), len(o.h)/2)
 	buffers := sync.Pool{New: func() any { b := make([]uint16, panel*spanStride); return &b }}
 	inParallel(panels(n), func(j int) {
@@ -95,7 +95,7 @@ func (m *Matrix) columns(j, n0, n1 int, buffer []uint16) [][]uint16 {
 	}
 	places := m.places(j, len(cols))
 	for n := n0; n < n1; n++ {
-		from := m.w.h[m.index(n, j*panel)&^1:]
+		from := m.w.h[m.w.index(n, j*panel)&^1:]
 		for c, col := range cols {
 			col[n-n0] = from[places[c]]
 		}
@@ -106,18 +106,9 @@ func (m *Matrix) columns(j, n0, n1 int, buffer []uint16) [][]uint16 {
 // places gives, for columns 32j … of one row, their distance from the first dword,
 // the same in every row.
 func (m *Matrix) places(j, width int) (p [panel]int) {
-	first := m.index(0, j*panel) &^ 1
+	first := m.w.index(0, j*panel) &^ 1
 	for c := range width {
-		p[c] = m.index(0, j*panel+c) - first
+		p[c] = m.w.index(0, j*panel+c) - first
 	}
 	return p
-}
-
-// index is the place of W[n, k] among the packed bfloat16 values.
-func (m *Matrix) index(n, k int) int {
-	if m.kind != F32 {
-		blocks := (m.K + quad - 1) / quad
-		return n/panel*blocks*quad*panel + blockIndex(k, n%panel)
-	}
-	return ((n/panel*((m.K+1)/2)+k/2)*panel+n%panel)*2 + k&1
 }

@@ -20,12 +20,6 @@ func convertFile(f *file) {
 	chainConversion(f)
 }
 
-// cvtne writes VCVTNEPS2BF16 from a Z register to a Y register.
-func cvtne(f *file, from, to int) {
-	code := []int{0x62, (^(to>>3)&1)<<7 | (^(from>>4)&1)<<6 | (^(from>>3)&1)<<5 | (^(to>>4)&1)<<4 | 2, 0x7e, 0x48, 0x72, 0xc0 | to&7<<3 | from&7}
-	f.p("\t%s // VCVTNEPS2BF16 Z%d, Y%d", encoded(code), from, to)
-}
-
 func pairConversion(f *file) {
 	f.p("// func pairBlocksAVX512(dst, x unsafe.Pointer, blocks, parts int)")
 	f.p("// Converts blocks of 32 floats to one or three vectors of pairs, the smallest part first.")
@@ -34,8 +28,8 @@ func pairConversion(f *file) {
 	f.p("\tVMOVDQU32 pairWords<>(SB), Z31\n\tCMPQ AX, $3\n\tJEQ three\none: // a block, one part")
 	f.p("\tVMOVUPS (SI), Z0\n\tVMOVUPS 64(SI), Z1")
 	part := func(off int) {
-		cvtne(f, 0, 2)
-		cvtne(f, 1, 3)
+		f.e(vcvtneps2bf16(0, 2))
+		f.e(vcvtneps2bf16(1, 3))
 		f.p("\tVINSERTI64X4 $1, Y3, Z2, Z4\n\tVPERMW Z4, Z31, Z4\n\tVMOVDQU32 Z4, %d(DI)", off)
 	}
 	part(0)

@@ -51,6 +51,8 @@ func main() {
 		"split_amd64.s":        splitFile,
 		"convert_amd64.s":      convertFile,
 		"tiles_amd64.go":       amd64Stubs,
+		"amx_amd64.s":          amxFile,
+		"amx_kernels_amd64.go": amxStubs,
 		"tiles_neon_arm64.s":   neonTiles,
 		"tiles_arm64.go":       arm64Stubs,
 		"rows_neon_arm64.s":    neonRows,

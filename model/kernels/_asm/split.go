@@ -85,7 +85,7 @@ func (k *kernel) dwords(d int) {
 			for i := range k.h {
 				k.p("\tVPBROADCASTD %s, %s", k.rowA(i, d+8*odd), k.reg(br+i&1))
 				for j := range k.v {
-					k.dot(b+j, br+i&1, odd*n+i*k.v+j)
+					k.e(vdpbf16ps(b+j, br+i&1, odd*n+i*k.v+j))
 				}
 			}
 			continue
@@ -116,25 +116,6 @@ func (k *kernel) half(m string, low int, reg string) {
 	default:
 		k.p("\tVMOVDQU %s, %s\n\tVPSLLD $16, %[2]s, %[2]s", m, reg)
 	}
-}
-
-// dot writes VDPBF16PS acc += a·b, which the assembler does not know.
-func (k *kernel) dot(b, a, acc int) {
-	bit := func(v, n int) int { return ^(v >> n) & 1 }
-	code := []int{0x62, bit(acc, 3)<<7 | bit(b, 4)<<6 | bit(b, 3)<<5 | bit(acc, 4)<<4 | 2,
-		(^a&15)<<3 | 4 | 2, 0x40 | bit(a, 4)<<3, 0x52, 0xc0 | acc&7<<3 | b&7}
-	k.p("\t%s // VDPBF16PS Z%d, Z%d, Z%d", encoded(code), b, a, acc)
-}
-
-func encoded(code []int) string {
-	s := ""
-	for i, c := range code {
-		if i > 0 {
-			s += "; "
-		}
-		s += fmt.Sprintf("BYTE $%#02x", c)
-	}
-	return s
 }
 
 // fold adds e + o to the tile.
