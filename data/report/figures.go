@@ -2,11 +2,13 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"image/color"
+	"maps"
 	"math"
-	"sort"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -58,37 +60,58 @@ WHERE run = :run AND metric = '%s' AND slot = -1 AND value IS NOT NULL ORDER BY 
 func loadFigures(ctx context.Context, db *store.DB, r *Report) ([]Figure, error) {
 	out := accuracyFigures(r.Cells)
 	for _, f := range roleFigures {
-		byTask := map[string][]Series{}
+		groups := map[group][]Series{}
 		for _, run := range r.Runs {
 			series, err := roleSeries(ctx, db, run, f.metric)
 			if err != nil {
 				return nil, err
 			}
-			byTask[run.Task] = append(byTask[run.Task], series...)
+			control, _ := pair(run.Profile, run.Workflow, run.Policy)
+			g := group{run.Task, control}
+			groups[g] = append(groups[g], series...)
 		}
-		for _, task := range sortedKeys(byTask) {
-			if len(byTask[task]) == 0 {
+		for _, g := range sortedGroups(groups) {
+			if len(groups[g]) == 0 {
 				continue
 			}
 			out = append(out, Figure{
-				Name: strings.ReplaceAll(f.metric, "/", "-") + "-" + task, Title: f.title + ", " + task, Caption: f.caption,
-				Query: fmt.Sprintf(roleQuery, f.metric), Series: byTask[task], YLabel: f.metric,
+				Name: strings.ReplaceAll(f.metric, "/", "-") + "-" + g.name(), Title: f.title + ", " + g.title(), Caption: f.caption,
+				Query: fmt.Sprintf(roleQuery, f.metric), Series: groups[g], YLabel: f.metric,
 			})
 		}
 	}
 	return out, nil
 }
 
-func sortedKeys[T any](m map[string]T) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
+// group is what shares a figure: the runs of the grid on a task, or the two of
+// a control.
+type group struct{ task, control string }
+
+// name is the group's part of a file name.
+func (g group) name() string {
+	if g.control == "" {
+		return g.task
 	}
-	sort.Sort(sort.Reverse(sort.StringSlice(keys)))
-	return keys
+	return g.task + "-" + g.control
 }
 
-// accuracyFigures draws one figure for each task and temperature.
+// title is the group as figures are headed.
+func (g group) title() string {
+	if g.control == "" {
+		return g.task
+	}
+	return g.task + ", control " + g.control
+}
+
+// sortedGroups has math before code, and the grid before controls.
+func sortedGroups(m map[group][]Series) []group {
+	return slices.SortedFunc(maps.Keys(m), func(a, b group) int {
+		return cmp.Or(cmp.Compare(b.task, a.task), cmp.Compare(a.control, b.control))
+	})
+}
+
+// accuracyFigures draws one figure for each task and temperature, and one for
+// each control.
 func accuracyFigures(cells []Cell) []Figure {
 	var out []Figure
 	at := map[string]int{}
@@ -100,15 +123,17 @@ func accuracyFigures(cells []Cell) []Figure {
 		if c.Temperature == 0 {
 			how = "greedy"
 		}
-		name := "accuracy-" + c.Task + "-" + strings.ReplaceAll(how, " ", "")
+		control, series := pair(c.Profile, c.Workflow, c.Policy)
+		g := group{c.Task, control}
+		name := "accuracy-" + g.name() + "-" + strings.ReplaceAll(how, " ", "")
 		i, ok := at[name]
 		if !ok {
 			i = len(out)
 			at[name] = i
-			out = append(out, Figure{Name: name, Title: "Accuracy on " + c.Task + ", " + how, YLabel: "accuracy", Query: itemsQuery,
+			out = append(out, Figure{Name: name, Title: "Accuracy on " + g.title() + ", " + how, YLabel: "accuracy", Query: itemsQuery,
 				Caption: "Share of held-out tasks solved, with a band of one standard error. The first point is the base model."})
 		}
-		s := Series{Name: c.Workflow + " " + c.Policy}
+		s := Series{Name: series}
 		for _, p := range c.Points {
 			a := p.Accuracy()
 			s.X = append(s.X, float64(p.Iteration))
@@ -126,11 +151,12 @@ func roleSeries(ctx context.Context, db *store.DB, run store.Run, metric string)
 		return nil, err
 	}
 	var out []Series
+	_, called := pair(run.Profile, run.Workflow, run.Policy)
 	for v := rows.Next(); v != nil; v = rows.Next() {
 		role, _ := v[0].(string)
 		iteration, _ := v[1].(int64)
 		value, _ := v[2].(float64)
-		name := run.Workflow + " " + run.Policy + ": " + role
+		name := called + ": " + role
 		if len(out) == 0 || out[len(out)-1].Name != name {
 			out = append(out, Series{Name: name})
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"sort"
+	"strings"
 
 	"troupe/data/store"
 	"troupe/trainer/metrics"
@@ -17,6 +18,7 @@ import (
 // that were never trained on.
 type Cell struct {
 	Run, Task, Workflow, Policy, Model string
+	Profile                            string
 	Seed                               uint64
 	Temperature                        float64
 	N                                  int
@@ -30,6 +32,18 @@ type Cell struct {
 
 // Name is the cell's name in tables.
 func (c Cell) Name() string { return c.Workflow + " " + c.Policy + " " + c.Task }
+
+// pair splits the profile of a control's run, study/NAME/ARM: the pair that it
+// belongs to, which has figures of its own, and what it is called in them. Other
+// runs belong to none and are called by workflow and policy.
+func pair(profile, workflow, policy string) (control, series string) {
+	if name, ok := strings.CutPrefix(profile, "study/"); ok {
+		if control, arm, ok := strings.Cut(name, "/"); ok {
+			return control, arm
+		}
+	}
+	return "", workflow + " " + policy
+}
 
 // Gain is final minus base.
 func (c Cell) Gain() float64 { return c.Final - c.Base }
@@ -140,7 +154,7 @@ func loadCells(ctx context.Context, db *store.DB, run store.Run) ([]Cell, error)
 		}
 		c := cells[e.Temperature]
 		if c == nil {
-			c = &Cell{Run: run.ID, Task: run.Task, Workflow: run.Workflow, Policy: run.Policy, Model: run.Model,
+			c = &Cell{Run: run.ID, Task: run.Task, Workflow: run.Workflow, Policy: run.Policy, Model: run.Model, Profile: run.Profile,
 				Seed: run.Seed, Temperature: e.Temperature, Base: *e.Accuracy, Peak: math.Inf(-1), Floor: math.Inf(1), P: 1}
 			cells[e.Temperature] = c
 			temps = append(temps, e.Temperature)

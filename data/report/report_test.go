@@ -78,6 +78,27 @@ func TestCellsAreWhatTheDatabaseSays(t *testing.T) {
 	}
 }
 
+func TestControlsHaveFiguresOfTheirOwn(t *testing.T) {
+	for _, x := range []struct{ profile, control, series string }{
+		{"study", "", "voting shared"},
+		{"study/equal-compute", "", "voting shared"},
+		{"study/schedule/clamped", "schedule", "clamped"},
+		{"paper", "", "voting shared"},
+	} {
+		if c, s := pair(x.profile, "voting", "shared"); c != x.control || s != x.series {
+			t.Errorf("%s: %q %q", x.profile, c, s)
+		}
+	}
+	point := []metrics.Point{{Right: []bool{true}}}
+	got := accuracyFigures([]Cell{
+		{Task: "math", Profile: "study/rate/ramp", Temperature: 1, Points: point},
+		{Task: "math", Profile: "study/rate/recipe", Temperature: 1, Points: point},
+		{Task: "math", Profile: "study", Workflow: "voting", Policy: "isolated", Temperature: 1, Points: point}})
+	if len(got) != 2 || len(got[0].Series) != 2 || got[0].Series[0].Name != "ramp" || got[0].Name != "accuracy-math-rate-T1" || got[1].Name != "accuracy-math-T1" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestEveryFigureIsFilled(t *testing.T) {
 	r, err := Load(t.Context(), filled(t))
 	if err != nil {
