@@ -108,19 +108,25 @@ func (p *Pool) splitTiles(g gemmRun, x []float32, ldx, parts int) {
 	if cap(*buf) < size {
 		*buf = alignedF32(size * 5 / 4)
 	}
-	left, k := unsafe.Pointer(unsafe.SliceData(*buf)), g.k
-	p.spread(m, rowGrain(4*k), func(_, i, j int) {
-		for r := i; r < j; r++ {
-			first := r &^ (panel - 1)
-			step := min(panel, m-first) * tileRow
-			convertTiles(unsafe.Add(left, first*blocks*parts*tileRow+(r-first)*tileRow), x[r*ldx:][:k], parts, step)
-		}
-	})
+	left := at(*buf)
+	p.tileLeft(left, x, ldx, m, g.k, parts)
 	g.form, g.x, g.k, g.parts = formTiles, left, blocks*quad, parts
 	if g.pass == 0 {
 		g.pass = tilePass(parts)
 	}
 	p.run(g)
+}
+
+// tileLeft converts m rows of k values to row panels of tiles.
+func (p *Pool) tileLeft(left unsafe.Pointer, x []float32, ldx, m, k, parts int) {
+	row := (k + quad - 1) / quad * parts * tileRow
+	p.spread(m, rowGrain(4*k), func(_, i, j int) {
+		for r := i; r < j; r++ {
+			first := r &^ (panel - 1)
+			step := min(panel, m-first) * tileRow
+			convertTiles(unsafe.Add(left, first*row+(r-first)*tileRow), x[r*ldx:][:k], parts, step)
+		}
+	})
 }
 
 // convertTiles converts a row of the left operand: for each block of 32 and part,
