@@ -66,7 +66,10 @@ func (g *generation) begin() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.over = false
-	g.poll(true)
+	for came := -1; g.waiting == 0 && came != g.arrived; {
+		came = g.arrived // some may need no work
+		g.poll(true)
+	}
 	g.lanes = 1
 	if g.m.small() {
 		g.lanes = max(1, min(g.m.pool.Workers(), g.waiting))
