@@ -43,6 +43,7 @@ type Config struct {
 	Workers      int    `key:"orch.workers"`
 	OrchOverflow string `key:"orch.overflow"`  // truncate or end
 	Defaults     bool   `key:"parse.defaults"` // an unreadable reply stands for a default
+	Fallback     bool   `key:"parse.fallback"` // a reply in another form than asked for is read leniently
 	Thinking     bool   `key:"chat.thinking"`
 
 	Params    string  `key:"params"` // lora or full
@@ -67,6 +68,7 @@ type Config struct {
 	Grouping    string  `key:"grpo.group"`
 	AdvEpsilon  float64 `key:"grpo.epsilon"`
 	Singleton   string  `key:"grpo.singleton"` // zero or raw
+	Shuffle     bool    `key:"grpo.shuffle"`   // deal advantages out at random: a null control
 	Loss        string  `key:"loss"`
 	ClipLow     float64 `key:"loss.clip-low"`
 	ClipHigh    float64 `key:"loss.clip-high"`
@@ -99,6 +101,7 @@ type Config struct {
 
 	ProbeEvery int `key:"metrics.every"` // iterations between metrics that need extra passes; 0: none
 	ProbeTasks int `key:"metrics.tasks"` // training tasks they are taken on
+	GradParts  int `key:"metrics.parts"` // a lone agent's gradient is taken apart by rollout into so many; 0: not
 
 	CheckpointEvery int    `key:"checkpoint.every"`
 	CheckpointKeep  int    `key:"checkpoint.keep" hash:"-"`
@@ -127,7 +130,7 @@ func clean() Config {
 	return Config{
 		Profile: "clean", Workflow: "single", Policy: "shared", Task: "math", Chat: "auto", Numerics: "f32", Seed: 1,
 		Iterations: 500, Tasks: 64, Rollouts: 8, Temperature: 0.7, MaxTokens: 1024,
-		Voters: 3, Workers: 3, OrchOverflow: "truncate",
+		Voters: 3, Workers: 3, OrchOverflow: "truncate", Fallback: true,
 		Params: "lora", Rank: 64, Alpha: 32,
 		LR: 2e-5, LRSchedule: "cosine", LRWarmup: 15, LRStep: "iteration", LRClamp: true,
 		Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Decay: 0.01, Clip: 1,
@@ -189,8 +192,8 @@ func (c *Config) Validate() error {
 			return fmt.Errorf("%s: %d is less than 1", positive.key, positive.value)
 		}
 	}
-	if c.ProbeEvery < 0 || c.ProbeTasks < 0 {
-		return fmt.Errorf("metrics: every %d iterations on %d tasks can't be", c.ProbeEvery, c.ProbeTasks)
+	if c.ProbeEvery < 0 || c.ProbeTasks < 0 || c.GradParts < 0 {
+		return fmt.Errorf("metrics: every %d iterations on %d tasks, %d parts can't be", c.ProbeEvery, c.ProbeTasks, c.GradParts)
 	}
 	if c.OverlongPenalty > 0 && c.OverlongBuffer < 1 {
 		return fmt.Errorf("overlong.penalty: it needs overlong.buffer, the tokens before the limit that are punished")

@@ -271,7 +271,7 @@ func (t *Trainer) logUpdates(log *record, updates []updated, rows []*row) {
 				continue
 			}
 			put("actor/grad_norm", u.gradients.Norm(role))
-			if t.slots(role) > 1 {
+			if u.gradients.Slots(role) > 1 {
 				put("actor/amplification", u.gradients.Amplification(role))
 				put("actor/slot_cosine", u.gradients.SlotCosine(role))
 				if c, ok := u.corrected[role]; ok {

@@ -117,14 +117,20 @@ type part struct {
 	rows []int // places in the mini-batch
 }
 
-// parts divides a mini-batch by role and slot, in a fixed order.
-func parts(rows []*row) []part {
+// divide takes a mini-batch apart by role and slot, in a fixed order. The rows of a
+// role that only one agent has can be divided by rollout instead: what equal
+// parts of one agent have in common is what several are compared with.
+func (t *Trainer) divide(rows []*row) []part {
 	var ps []part
 	for i, r := range rows {
-		at := slices.IndexFunc(ps, func(p part) bool { return p.role == r.call.Role.Name && p.slot == r.call.Role.Slot })
+		role, slot := r.call.Role.Name, r.call.Role.Slot
+		if t.cfg.GradParts > 1 && t.slots(role) == 1 {
+			slot = r.episode.Rollout % t.cfg.GradParts
+		}
+		at := slices.IndexFunc(ps, func(p part) bool { return p.role == role && p.slot == slot })
 		if at < 0 {
 			at = len(ps)
-			ps = append(ps, part{role: r.call.Role.Name, slot: r.call.Role.Slot})
+			ps = append(ps, part{role: role, slot: slot})
 		}
 		ps[at].rows = append(ps[at].rows, i)
 	}

@@ -107,7 +107,7 @@ func (c *Config) NewWorkflow(kind data.Kind, prompts *workflow.Prompts) (workflo
 	return workflow.New(c.Workflow, workflow.Options{
 		Kind: kind, Prompts: prompts, MaxTokens: c.MaxTokens, Budget: c.Budget,
 		Voters: c.Voters, Workers: c.Workers, Evaluations: c.Evaluations,
-		Defaults: c.Defaults, EndOnOverflow: c.OrchOverflow == "end"})
+		Defaults: c.Defaults, Strict: !c.Fallback, EndOnOverflow: c.OrchOverflow == "end"})
 }
 
 // slots is the number of agents that a role can have.
@@ -184,6 +184,9 @@ func (t *Trainer) iterate(ctx context.Context, it int) error {
 		rows, err := t.rows(played.episodes, played.use)
 		if err != nil {
 			return err
+		}
+		if t.cfg.Shuffle {
+			t.shuffle(it, rows)
 		}
 		if updates, err = t.update(ctx, it, rows); errors.Is(err, ErrNonFinite) {
 			return t.abort(ctx, it, err)

@@ -176,7 +176,7 @@ func (t *Trainer) gradients(ctx context.Context, set *policy.Set, rows []*row, w
 	var grads []*model.Grads
 	var seqs []model.Sequence
 	var of []int
-	for _, p := range parts(rows) {
+	for _, p := range t.divide(rows) {
 		g := model.NewGrads(set.Params())
 		names, grads = append(names, metrics.Part{Role: p.role, Slot: p.slot}), append(grads, g)
 		for _, i := range p.rows {

@@ -62,6 +62,9 @@ func (g *Gradients) product(a, b []int) float64 {
 	return sum
 }
 
+// Slots is how many parts a role has.
+func (g *Gradients) Slots(role string) int { return len(g.parts(role)) }
+
 // Norm is the norm of a role's gradient, or of all for "".
 func (g *Gradients) Norm(role string) float64 {
 	p := g.parts(role)

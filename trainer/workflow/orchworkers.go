@@ -27,7 +27,7 @@ func (w *orchWorkers) Run(ctx context.Context, t data.Task, key prng.Key, g Gene
 	}
 	strategies, tier := parseStrategies(p.ep.Calls[o].Text)
 	p.ep.Calls[o].Tier = tier
-	if tier == Default && !w.opt.Defaults {
+	if !w.opt.counts(tier) {
 		return p.end(v, "")
 	}
 	if len(strategies) > w.opt.Workers {

@@ -37,7 +37,7 @@ func (w *voting) Run(ctx context.Context, t data.Task, key prng.Key, g Generator
 	call := &p.ep.Calls[a]
 	var chosen int
 	chosen, call.Tier = parseChoice(call.Text, len(candidates))
-	if call.Tier == Default && !w.opt.Defaults {
+	if !w.opt.counts(call.Tier) {
 		return p.end(v, "")
 	}
 	return p.end(v, candidates[chosen-1].Text)

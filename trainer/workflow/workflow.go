@@ -125,6 +125,9 @@ type Options struct {
 	// Defaults lets an unreadable reply stand for a default: candidate 1, the
 	// whole reply as one strategy. Without it the episode ends with no answer.
 	Defaults bool
+	// Strict takes a reply that is not in the form asked for as unreadable,
+	// where it could be read leniently.
+	Strict bool
 	// EndOnOverflow ends the episode without an answer where an orchestrator
 	// names more strategies than there are workers; otherwise the surplus is
 	// dropped.
@@ -187,6 +190,14 @@ func setDefault(n *int, d int) {
 	if *n <= 0 {
 		*n = d
 	}
+}
+
+// counts reports whether a reply that was read so stands for what was read.
+func (o *Options) counts(t Tier) bool {
+	if t == Fallback && o.Strict {
+		t = Default
+	}
+	return t != Default || o.Defaults
 }
 
 // limit is the most tokens a role may reply with.
