@@ -3,121 +3,65 @@
 package api
 
 import (
-	"fmt"
-	"math"
+	"net/url"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"troupe/data/store"
 )
 
+// view is a page of the dashboard and what it must show.
+type view struct {
+	name, hash string
+	want       []string
+}
+
 // TestDashboardInABrowser opens every page in headless Chromium at two widths,
-// in light and dark, checks what it shows and that the console has no error,
-// and leaves screenshots in TROUPE_SCREENSHOTS (or a temporary folder).
+// in light and in dark. Each must show what it is for, keep within the screen,
+// be quiet on the console, be named and readable for everyone, and be walked by
+// keyboard. TROUPE_SCREENSHOTS names a folder for pictures, TROUPE_BROWSER_DB a
+// run database to take them of.
 func TestDashboardInABrowser(t *testing.T) {
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Fatal(err)
-	}
+	db, views := shown(t)
+	s := start(t, Options{DB: db})
 	shots := os.Getenv("TROUPE_SCREENSHOTS")
 	if shots == "" {
 		shots = t.TempDir()
+	} else if err := os.MkdirAll(shots, 0o755); err != nil {
+		t.Fatal(err)
 	}
-	s := start(t, Options{DB: longRunLog(t)})
-	pages := []struct {
-		name, hash string
-		want       []string
-	}{
-		{"runs", "#/", []string{"voting", "running", "#/run/run0"}},
-		{"run", "#/run/run0", []string{"Evaluations", "actor/grad_norm", "<polyline", "fell below", "generator"}},
-		{"episodes", "#/run/run0/episodes/10", []string{"AC", "boxed{85}", "&lt;script&gt;"}},
-		{"grid", "#/grid", []string{"ceiling", "gain (points)", "80.0 %"}},
-		{"compare", "#/compare/run0/run1", []string{"first", "second", "<polyline"}},
-	}
-	for _, p := range pages {
-		for _, width := range []int{1280, 390} {
-			for _, dark := range []bool{false, true} {
-				args := []string{"--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--virtual-time-budget=4000",
-					"--enable-logging=stderr", "--v=0", fmt.Sprintf("--window-size=%d,900", width)}
-				if dark {
-					args = append(args, "--blink-settings=preferredColorScheme=0")
-				}
-				url := "http://" + s.Addr() + "/" + p.hash
-				png := filepath.Join(shots, fmt.Sprintf("%s-%d-dark=%v.png", p.name, width, dark))
-				cmd := exec.Command(chromium, append(args, "--screenshot="+png, url)...)
-				cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
-				log, err := cmd.CombinedOutput()
-				if err != nil {
-					t.Fatalf("%s: %v: %s", p.name, err, log)
-				}
-				for line := range strings.Lines(string(log)) {
-					if strings.Contains(line, "CONSOLE") {
-						t.Errorf("%s: %s", p.name, line)
-					}
-				}
-			}
+	b := openBrowser(t)
+	for _, screen := range []screen{{1280, 900, false}, {1280, 900, true}, {390, 844, false}, {390, 844, true}} {
+		p := b.open(t, screen)
+		for _, v := range views {
+			name := v.name + "-" + screen.String()
+			p.visit(s, v.hash)
+			p.shows(name, v.want)
+			p.fits(name, screen.width)
+			p.named(name)
+			p.contrast(name)
+			p.shoot(shots, name, screen.width, 2600)
+			p.quiet(name)
 		}
-		dom := exec.Command(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=4000", "--dump-dom", "http://"+s.Addr()+"/"+p.hash)
-		dom.Env = append(os.Environ(), "HOME="+t.TempDir())
-		html, err := dom.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, w := range p.want {
-			if !strings.Contains(string(html), w) {
-				t.Errorf("%s lacks %q", p.name, w)
-			}
-		}
-		if strings.Contains(string(html), "<script>alert") {
-			t.Errorf("%s: text of a run became markup", p.name)
-		}
+		p.t.Logf("%v: %d pages", screen, len(views))
 	}
 }
 
-// longRunLog is two runs of 60 iterations with the metrics a person looks at.
-func longRunLog(t *testing.T) *store.DB {
+// shown is a database and its views: the one of TROUPE_BROWSER_DB, or made up.
+func shown(t *testing.T) (*store.DB, []view) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "runs.db")
-	w, err := store.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	roles := []string{"generator", "aggregator"}
-	for n, policy := range []string{"shared", "isolated"} {
-		id := fmt.Sprint("run", n)
-		if err := w.CreateRun(t.Context(), store.Run{ID: id, Config: "workflow: voting\npolicy: " + policy + "\n", Workflow: "voting", Policy: policy,
-			Task: "math", Model: "tiny-s", Seed: 1, State: store.Running}); err != nil {
-			t.Fatal(err)
-		}
-		for i := range 61 {
-			x := float64(i) / 60
-			b := store.Batch{Run: id, Iteration: i, Steps: []store.Step{{Metric: "reward/mean", Value: .4 + .4*x}}}
-			for k, r := range roles {
-				for m, name := range []string{"actor/grad_norm", "actor/ppl_base", "actor/entropy", "actor/amplification", "actor/mass_share", "actor/capture", "actor/lr"} {
-					b.RoleSteps = append(b.RoleSteps, store.RoleStep{Role: r, Slot: store.AllSlots, Metric: name, Value: 1 + x*float64(m) + .2*math.Sin(float64(i*(k+2)+n))})
-				}
-			}
-			if i%10 == 0 {
-				for _, temp := range []float64{0, 1} {
-					b.Evals = append(b.Evals, store.Eval{Split: "held", Temperature: temp, N: 600, Accuracy: .5 + .3*x, Stderr: .02})
-				}
-				at := store.At{Split: "train", Temperature: 1, Task: "arithmetic/47+38", Rollout: 0}
-				b.Episodes = []store.Episode{{At: at, Reward: 1, Rewarded: true, Verdict: "AC", Kept: true}}
-				for k, text := range []string{`47+38 is \boxed{85}`, `<script>alert(1)</script> \boxed{1}`} {
-					b.Calls = append(b.Calls, store.Call{CallAt: store.CallAt{At: at, Role: roles[k], Turn: k}, PromptIDs: []int32{1}, IDs: []int32{2},
-						LogProbs: []float32{-1}, Text: text, Tier: "primary", Finish: "stop", Advantage: .7})
-				}
-			}
-			if i == 40 {
-				b.Events = []store.Event{{Kind: "conformance", Role: "aggregator", Severity: "alarm", Message: "primary-tier parse rate fell below 0.9", Value: .87}}
-			}
-			if err := w.Write(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
+	path := os.Getenv("TROUPE_BROWSER_DB")
+	if path == "" {
+		db := longRunLog(t, 60)
+		return db, []view{
+			{"runs", "#/", []string{"voting · shared · math", "running", "2 of 2 runs", "base to final"}},
+			{"run", "#/run/run0", []string{"Accuracy", "Gradient norm", "fell below", "generator", "Ceiling", "Role capture", "Learning rate"}},
+			{"episodes", "#/run/run0/episodes/last", []string{"accepted", "arithmetic/47+38", "boxed{1}"}},
+			{"episode", "#/run/run0/episode/10/train/1/arithmetic%2F47%2B38/0", []string{"47+38 is \\boxed{85}", "<script>alert(1)</script>", "wrong answer", "− expected", "Right answer"}},
+			{"grid", "#/grid", []string{"ceiling", "floor", "gain ± se", "80.0 %"}},
+			{"compare", "#/compare/run0/run1", []string{"Settings that differ", "policy", "A generator", "B generator"}},
 		}
 	}
 	db, err := store.OpenReadOnly(path)
@@ -125,5 +69,128 @@ func longRunLog(t *testing.T) *store.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return db
+	ids := map[string]string{}
+	runs, err := db.Runs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range runs {
+		if ids[r.Workflow+r.Policy+r.Task] == "" {
+			ids[r.Workflow+r.Policy+r.Task] = url.PathEscape(r.ID)
+		}
+	}
+	shared, isolated := ids["votingsharedmath"], ids["votingisolatedmath"]
+	code := ids["votingsharedcode"]
+	views := []view{
+		{"runs", "#/", []string{"voting · shared · math"}},
+		{"run", "#/run/" + shared, []string{"Accuracy", "Gradient mass share", "Amplification"}},
+		{"run-code", "#/run/" + code, []string{"Accuracy"}},
+		{"episodes", "#/run/" + code + "/episodes/last", []string{"synth-code"}},
+		{"grid", "#/grid", []string{"ceiling", "floor"}},
+		{"compare", "#/compare/" + shared + "/" + isolated, []string{"Settings that differ"}},
+	}
+	for _, run := range []string{shared, code} {
+		if v, ok := failedEpisode(t, db, run); ok {
+			views = append(views, v)
+		}
+	}
+	return db, views
 }
+
+// failedEpisode is a logged episode that was judged wrong.
+func failedEpisode(t *testing.T, db *store.DB, escaped string) (view, bool) {
+	t.Helper()
+	run, err := url.PathUnescape(escaped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, split := range []string{"train", "probe"} {
+		rows, err := db.Query(t.Context(), `SELECT c.iteration, c.temperature, c.task, c.rollout FROM calls c
+			JOIN verdicts v ON v.run = c.run AND v.iteration = c.iteration AND v.split = c.split AND v.temperature = c.temperature
+				AND v.task = c.task AND v.rollout = c.rollout AND v.role = ''
+			WHERE c.run = :run AND c.split = '`+split+`' AND v.code = 'WA' AND v.cached = 0 ORDER BY c.iteration DESC LIMIT 1`, run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := rows.Next()
+		rows.Close()
+		if v != nil {
+			task := v[2].(string)
+			at := []string{"#/run", escaped, "episode", str(v[0]), split, str(v[1]), url.PathEscape(task), str(v[3])}
+			return view{"episode-" + task[:strings.IndexByte(task+"-", '-')+5], strings.Join(at, "/"), []string{"Conversation", "wrong answer"}}, true
+		}
+	}
+	return view{}, false
+}
+
+// TestDashboardByKeyboard walks through the pages with the tab key: every
+// control is reached, in the order in which it stands, with a mark that shows
+// where one is, and works.
+func TestDashboardByKeyboard(t *testing.T) {
+	s := start(t, Options{DB: longRunLog(t, 60)})
+	p := openBrowser(t).open(t, screen{1280, 900, false})
+	for _, hash := range []string{"#/", "#/run/run0", "#/grid", "#/compare/run0/run1", "#/run/run0/episodes/10", "#/run/run0/episode/10/train/1/arithmetic%2F47%2B38/0"} {
+		p.visit(s, hash)
+		p.walk(hash)
+	}
+	// The skip link leads to the content, and a run's link to the run.
+	p.visit(s, "#/")
+	p.press("Tab", 9, "")
+	p.press("Enter", 13, "\r")
+	p.waitFor("document.activeElement.id === 'main'")
+	p.visit(s, "#/")
+	p.eval("document.querySelector('tbody a').focus()", nil)
+	p.press("Enter", 13, "\r")
+	p.waitFor("document.querySelector('h1') && document.querySelector('h1').textContent.includes('voting') && document.activeElement.id === 'main'")
+	// The values behind a chart open by keyboard.
+	p.eval("document.querySelector('figure summary').focus()", nil)
+	p.press("Enter", 13, "\r")
+	p.waitFor("document.querySelector('figure table tbody tr')")
+	p.quiet("keyboard")
+}
+
+// TestDashboardPaintsALongRun measures how soon a run of 100,000 metric rows is
+// seen, and that watching it takes no more and more memory.
+func TestDashboardPaintsALongRun(t *testing.T) {
+	const iterations = 1500
+	w, db := openLongRun(t, iterations, 34)
+	s := start(t, Options{DB: db})
+	p := openBrowser(t).open(t, screen{1280, 900, false})
+	best := paint{First: 1e9, Curves: 1e9}
+	for range 5 { // other programs may hold a processor for a moment
+		p.visit(s, "#/run/run0")
+		var now paint
+		p.eval(`({first: performance.getEntriesByName("first-contentful-paint")[0].startTime, curves: performance.getEntriesByName("drawn")[0].startTime})`, &now)
+		best = paint{min(best.First, now.First), min(best.Curves, now.Curves)}
+	}
+	rows, err := db.Query(t.Context(), "SELECT (SELECT count(*) FROM steps) + (SELECT count(*) FROM role_steps)", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := rows.Next()[0].(int64)
+	rows.Close()
+	t.Logf("%d metric rows: first paint after %.0f ms, curves after %.0f ms", count, best.First, best.Curves)
+	if count < 100_000 || best.First > 300 {
+		t.Errorf("%d rows, first paint after %.0f ms, want 100,000 and 300 ms", count, best.First)
+	}
+	watch := func(from, to int) (heap float64, nodes int) {
+		for i := from; i < to; i++ {
+			writeIteration(t, w, "run0", 0, i, 34, 1)
+		}
+		p.waitFor("document.querySelector('.fact dd').textContent.startsWith('" + str(int64(to-1)) + "')")
+		time.Sleep(500 * time.Millisecond)
+		p.call("HeapProfiler.collectGarbage", nil)
+		p.eval("performance.memory.usedJSHeapSize", &heap)
+		p.eval("document.querySelectorAll('*').length", &nodes)
+		return heap / 1e6, nodes
+	}
+	before, nodesBefore := watch(iterations, iterations+700)
+	after, nodesAfter := watch(iterations+700, iterations+2100)
+	t.Logf("watching: %.1f MB and %d elements, 1,400 iterations later %.1f MB and %d", before, nodesBefore, after, nodesAfter)
+	if after > before*1.25+1 || nodesAfter > nodesBefore+200 {
+		t.Error("watching a run takes more and more memory")
+	}
+	p.quiet("long run")
+}
+
+type paint struct{ First, Curves float64 }
