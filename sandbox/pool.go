@@ -220,3 +220,6 @@ func (p *Pool) warn(missing []string) {
 		}
 	})
 }
+
+// Busy is how many workers are leased.
+func (p *Pool) Busy() int { return len(p.all) - len(p.free) }

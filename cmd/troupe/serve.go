@@ -17,6 +17,7 @@ import (
 	"troupe/internal/atomicfile"
 	"troupe/sandbox"
 	"troupe/verifier"
+	"troupe/verifier/verdict"
 )
 
 type serveCmd struct {
@@ -48,7 +49,7 @@ and, with the token or --drop-in, the routes of other reward servers:
 
 // Run serves until a signal.
 func (c *serveCmd) Run(env *environment) error {
-	opt := api.Options{Addr: c.Listen, Names: c.Name, OpenDropIn: c.DropIn, Log: slog.New(slog.NewTextHandler(env.Stderr, nil))}
+	opt := api.Options{Addr: c.Listen, Names: c.Name, OpenDropIn: c.DropIn, Version: version, Log: slog.New(slog.NewTextHandler(env.Stderr, nil))}
 	if err := c.openRuns(&opt); err != nil {
 		return err
 	}
@@ -104,12 +105,18 @@ func (c *serveCmd) openVerifiers(env *environment, opt *api.Options) (*sandbox.P
 	}
 	opt.Pool = pool
 	code := &verifyCodeCmd{Profile: "strict", limitFlags: limitFlags{TimeS: sandbox.DefaultTimeS, MemoryMB: sandbox.DefaultMemoryMB, OutputKB: sandbox.DefaultOutputKB}}
-	programs := &codeJudge{cmd: code, pool: pool, judge: verifier.New(verifier.Options{Pool: pool, Code: code.options()})}
-	answers := &mathJudge{cmd: &verifyMathCmd{Mode: "math"}}
-	record := func(judge func(int, []byte) (judgement, error)) api.Record {
-		return func(_ context.Context, n int, raw json.RawMessage) (any, error) {
-			j, err := judge(n, raw)
-			return j.out, err
+	most := api.MaxLimits()
+	opt.Judge = verifier.New(verifier.Options{Pool: pool, Code: code.options()})
+	programs := &codeJudge{cmd: code, pool: pool, judge: opt.Judge, most: &most}
+	engine, err := verifier.NewMathGuest(pool)
+	if err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	answers := &mathJudge{cmd: &verifyMathCmd{Mode: "math"}, engine: engine}
+	record := func(judge func(context.Context, int, []byte) (judgement, error)) api.Record {
+		return func(ctx context.Context, n int, raw json.RawMessage) (any, verdict.Code, error) {
+			j, err := judge(ctx, n, raw)
+			return j.out, j.v.Code, err
 		}
 	}
 	opt.VerifyCode, opt.VerifyMath = record(programs.line), record(answers.line)

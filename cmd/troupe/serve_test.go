@@ -80,6 +80,8 @@ func TestVerifyOverHTTPGivesTheRecordsOfTheCommand(t *testing.T) {
 			`{"id":"a","gold":"1/2","answer":"\\boxed{0.5}"}`,
 			`{"id":"b","gold":"7","answer":"Answer: 8"}`,
 			`{"id":"c","answer":"Answer: 8"}`,
+			`{"id":"d","gold":"\\sqrt{8}","answer":"\\boxed{2\\sqrt{2}}"}`,
+			`{"id":"e","gold":"x^2-1","answer":"\\boxed{(x-1)(x+1)}"}`,
 		},
 	}
 	for kind, records := range cases {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -51,7 +52,7 @@ type stream struct {
 	env     *environment
 	what    string // of what is counted: "programs", "answers"
 	workers int
-	judge   func(line int, raw []byte) (judgement, error)
+	judge   func(ctx context.Context, line int, raw []byte) (judgement, error)
 	bad     func(line int, why string) judgement
 	store   *verdictLog // nil without --db
 
@@ -161,7 +162,8 @@ func (s *stream) answer(r *record) (judgement, error) {
 	if r.err != nil {
 		return s.bad(r.line, fmt.Sprintf("line %d: %v", r.line, r.err)), nil
 	}
-	j, err := s.judge(r.line, r.raw)
+	// What was begun is finished even if a signal came meanwhile.
+	j, err := s.judge(context.WithoutCancel(s.env.Ctx), r.line, r.raw)
 	if err != nil {
 		return s.bad(r.line, fmt.Sprintf("line %d: %v", r.line, err)), err
 	}

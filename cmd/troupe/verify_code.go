@@ -132,11 +132,11 @@ type codeJudge struct {
 	tasks map[string]data.Task // of --data; nil without it
 	pool  *sandbox.Pool
 	judge *verifier.Judge
+	most  *data.Limits // that a record may ask for; nil: any
 }
 
-// line judges one line. The error is of the sandbox, not of the line. What was
-// begun is finished even if a signal came meanwhile.
-func (j *codeJudge) line(n int, raw []byte) (judgement, error) {
+// line judges one line. The error is of the sandbox or of ctx, not of the line.
+func (j *codeJudge) line(ctx context.Context, n int, raw []byte) (judgement, error) {
 	var in codeInput
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return j.bad(n, fmt.Sprintf("line %d: %v", n, err)), nil
@@ -149,7 +149,7 @@ func (j *codeJudge) line(n int, raw []byte) (judgement, error) {
 	if why := code.Check(it.Task); why != "" {
 		return j.verdict(string(in.ID), code.Refused(fmt.Sprintf("line %d: %s", n, why))), nil
 	}
-	v, err := j.judge.One(context.Background(), it)
+	v, err := j.judge.One(ctx, it)
 	if err != nil {
 		return judgement{}, err
 	}
@@ -186,6 +186,10 @@ func (j *codeJudge) item(in codeInput) (verifier.Item, error) {
 	}
 	if l.TimeS != 0 || l.MemoryMB != 0 || l.OutputKB != 0 {
 		it.Task.Limits = data.Limits{TimeS: l.TimeS, MemoryMB: l.MemoryMB, OutputKB: l.OutputKB}
+	}
+	if m := j.most; m != nil {
+		l := &it.Task.Limits
+		l.TimeS, l.MemoryMB, l.OutputKB = min(l.TimeS, m.TimeS), min(l.MemoryMB, m.MemoryMB), min(l.OutputKB, m.OutputKB)
 	}
 	o := j.cmd.options()
 	it.Options = &o

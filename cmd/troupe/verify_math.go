@@ -91,7 +91,7 @@ type mathJudge struct {
 	engine *verifier.MathGuest
 }
 
-func (j *mathJudge) line(n int, raw []byte) (judgement, error) {
+func (j *mathJudge) line(ctx context.Context, n int, raw []byte) (judgement, error) {
 	var in mathInput
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return j.bad(n, fmt.Sprintf("line %d: %v", n, err)), nil
@@ -106,7 +106,7 @@ func (j *mathJudge) line(n int, raw []byte) (judgement, error) {
 	if j.cmd.Mode == "dapo" {
 		return dapoJudgement(string(in.ID), mathans.DAPO(gold, *in.Answer, dapoVersions[j.cmd.DAPOVersion])), nil
 	}
-	r, err := j.engine.Judge(context.Background(), gold, *in.Answer, mathans.Options{StrictInteger: j.cmd.StrictInteger})
+	r, err := j.engine.Judge(ctx, gold, *in.Answer, mathans.Options{StrictInteger: j.cmd.StrictInteger})
 	if err != nil {
 		return judgement{}, err
 	}

@@ -44,33 +44,40 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
-	"golang.org/x/net/netutil"
-
 	"troupe/data/store"
 	"troupe/sandbox"
+	"troupe/verifier"
 )
 
 // Limits of the listener. Slow, huge and many clients all meet one of them.
 const (
 	maxConnections = 256
 	maxHeader      = 16 << 10
-	maxBody        = 1 << 20
 	readHeader     = 5 * time.Second
 	readAll        = 15 * time.Second
 	writeAll       = 30 * time.Second
 	idle           = 60 * time.Second
-	drain          = 10 * time.Second
 	verifyWait     = 10 * time.Minute // a batch's time
+	mathWidth      = 256              // math answers of one batch on their way at once, for each worker
 	dropInWait     = 2 * time.Minute  // how long a drop-in request may wait for its turn
+)
+
+// When the server stops, what runs has finishTime to end by itself; then it is
+// told to, and has the rest of drain to answer.
+const (
+	drain      = 10 * time.Second
+	finishTime = 8 * time.Second
 )
 
 // Options configure a server.
 type Options struct {
-	Addr  string        // host:port; port 0 takes a free one
-	Token string        // required for code-running requests, and for all when Addr is no loopback address
-	Names []string      // host names, besides loopback, under which clients may call
-	DB    *store.DB     // runs to show; opened read-only
-	Pool  *sandbox.Pool // runs programs; nil leaves the routes that run code out
+	Addr    string          // host:port; port 0 takes a free one
+	Token   string          // required for code-running requests, and for all when Addr is no loopback address
+	Names   []string        // host names, besides loopback, under which clients may call
+	Version string          // of the program, for its metrics
+	DB      *store.DB       // runs to show; opened read-only
+	Pool    *sandbox.Pool   // runs programs; nil leaves the routes that run code out
+	Judge   *verifier.Judge // judges on Pool, for the drop-in routes
 	// VerifyCode and VerifyMath judge records; nil leaves their routes out.
 	VerifyCode, VerifyMath Record
 	Workers                int // records of one batch judged at once
@@ -82,13 +89,17 @@ type Options struct {
 // Server is a listening API.
 type Server struct {
 	opt      Options
-	listener net.Listener
+	door     *door
 	http     *http.Server
 	guard    *guard
+	metrics  *metrics
 	started  time.Time
-	queue    chan struct{} // places in the line for workers
-	stopping chan struct{} // closed when the server is to stop
-	watch    *store.Watch  // nil without a database, as the next two
+	queue    chan struct{}   // places in the line for workers
+	large    chan struct{}   // places for large bodies
+	stopping chan struct{}   // closed when the server is to stop
+	inFlight context.Context // ends when what runs has had its time to finish
+	giveUp   context.CancelFunc
+	watch    *store.Watch // nil without a database, as the next two
 	answers  *answers
 	commits  *commits
 }
@@ -114,7 +125,9 @@ func Listen(opt Options) (*Server, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{opt: opt, listener: l, started: time.Now(), queue: make(chan struct{}, backlog), stopping: make(chan struct{})}
+	s := &Server{opt: opt, door: newDoor(l, maxConnections), started: time.Now(), stopping: make(chan struct{}),
+		queue: make(chan struct{}, max(opt.Workers, 1)+backlog), large: make(chan struct{}, largeBodies)}
+	s.inFlight, s.giveUp = context.WithCancel(context.Background())
 	if opt.DB != nil {
 		if s.watch, err = opt.DB.Watch(); err != nil {
 			l.Close()
@@ -123,6 +136,7 @@ func Listen(opt Options) (*Server, error) {
 		s.answers = &answers{watch: s.watch}
 		s.commits = &commits{watch: s.watch, log: opt.Log, followers: map[chan struct{}]bool{}}
 	}
+	s.metrics = newMetrics(s)
 	s.guard = newGuard(l.Addr().(*net.TCPAddr).Port, opt.Names, opt.Token, !local)
 	s.http = &http.Server{
 		Handler:           s.routes(),
@@ -131,13 +145,14 @@ func Listen(opt Options) (*Server, error) {
 		WriteTimeout:      writeAll,
 		IdleTimeout:       idle,
 		MaxHeaderBytes:    maxHeader,
+		ConnContext:       withVisitor,
 		ErrorLog:          slog.NewLogLogger(opt.Log.Handler(), slog.LevelWarn),
 	}
 	return s, nil
 }
 
 // Addr is the address the server listens on, with the port it was given.
-func (s *Server) Addr() string { return s.listener.Addr().String() }
+func (s *Server) Addr() string { return s.door.Addr().String() }
 
 // Serve answers requests until ctx ends, then finishes what runs, for at most
 // ten seconds.
@@ -145,16 +160,22 @@ func (s *Server) Serve(ctx context.Context) error {
 	if s.commits != nil {
 		defer s.commits.close()
 	}
+	defer s.giveUp()
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
 		close(s.stopping)
 		grace, cancel := context.WithTimeout(context.Background(), drain)
 		defer cancel()
-		stopped <- s.http.Shutdown(grace)
+		enough := time.AfterFunc(finishTime, s.giveUp)
+		defer enough.Stop()
+		err := s.http.Shutdown(grace)
+		if err != nil {
+			s.http.Close()
+		}
+		stopped <- err
 	}()
-	err := s.http.Serve(netutil.LimitListener(s.listener, maxConnections))
-	if !errors.Is(err, http.ErrServerClosed) {
+	if err := s.http.Serve(s.door); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve %s: %w", s.Addr(), err)
 	}
 	if err := <-stopped; err != nil {
@@ -167,7 +188,7 @@ func (s *Server) Serve(ctx context.Context) error {
 // test compares the two.
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(s.recoverer, s.guard.check, middleware.CleanPath, middleware.GetHead)
+	r.Use(s.recoverer, s.metrics.count, welcome, s.guard.check, middleware.CleanPath, middleware.GetHead)
 	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "there is nothing at %s", r.URL.Path)
 	})
@@ -175,6 +196,8 @@ func (s *Server) routes() http.Handler {
 		fail(w, http.StatusMethodNotAllowed, "%s does not take %s", r.URL.Path, r.Method)
 	})
 	r.Get("/healthz", s.health)
+	r.Get("/metrics", s.metrics.handler())
+	r.Get("/openapi.json", openAPI)
 	s.statusRoutes(r)
 	s.dashboardRoutes(r)
 	s.verifyRoutes(r)
@@ -189,10 +212,11 @@ func (s *Server) verifyRoutes(r chi.Router) {
 	r.Group(func(r chi.Router) {
 		r.Use(s.guard.withToken, s.queued)
 		if s.opt.VerifyCode != nil {
-			r.Post("/v1/verify/code", patient(verifyWait, s.verify(s.opt.VerifyCode)))
+			r.Post("/v1/verify/code", s.lasting(s.verify("code", s.opt.Workers+1, s.opt.VerifyCode)))
 		}
 		if s.opt.VerifyMath != nil {
-			r.Post("/v1/verify/math", patient(verifyWait, s.verify(s.opt.VerifyMath)))
+			// What waits while a worker judges answers makes up its next batch.
+			r.Post("/v1/verify/math", s.lasting(s.verify("math", mathWidth*s.opt.Workers, s.opt.VerifyMath)))
 		}
 	})
 }
@@ -205,17 +229,31 @@ func (s *Server) dropIn(r chi.Router) {
 		if !s.opt.OpenDropIn {
 			r.Use(s.guard.withToken)
 		}
-		r.Post("/run_code", patient(dropInWait, s.fusionRunCode))
 		r.Get("/v1/ping", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, "pong") })
-		r.Post("/api/v2/execute", patient(dropInWait, s.pistonExecute))
+		r.Get("/health", func(w http.ResponseWriter, _ *http.Request) {
+			reply(w, http.StatusOK, map[string]string{"status": "healthy"})
+		})
 		r.Get("/api/v2/runtimes", s.pistonRuntimes)
+		r.Post("/run_code", s.inLine(s.fusionRunCode))
+		r.Post("/submit", s.inLine(s.fusionSubmit))
+		r.Post("/api/v2/execute", s.inLine(s.pistonExecute))
+		r.Post("/test_program", s.inLine(s.instructAsserts))
+		r.Post("/test_program_stdio", s.inLine(s.instructStdio))
 	})
 }
 
 // health answers whether the server takes requests.
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, map[string]any{
-		"status":   "ok",
-		"uptime_s": int(time.Since(s.started).Seconds()),
-	})
+	status, word := http.StatusOK, "ok"
+	select {
+	case <-s.stopping:
+		status, word = http.StatusServiceUnavailable, "stopping"
+	default:
+	}
+	reply(w, status, healthAnswer{word, int(time.Since(s.started).Seconds())})
+}
+
+type healthAnswer struct {
+	Status  string `json:"status"`
+	UptimeS int    `json:"uptime_s"`
 }

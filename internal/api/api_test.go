@@ -168,9 +168,11 @@ func TestAnOpenBindNeedsAToken(t *testing.T) {
 
 func TestLargeBodiesAndHeadersAreRefused(t *testing.T) {
 	s := start(t, Options{Token: token, Pool: pool(t), OpenDropIn: true})
-	body := `{"language":"python","code":"` + strings.Repeat("a", maxBody) + `"}`
-	if got, _ := (request{method: "POST", path: "/run_code", body: body, header: map[string]string{"Content-Type": "application/json"}}).do(t, s); got != 413 {
-		t.Errorf("a body over the limit: %d", got)
+	for path, most := range map[string]int{"/run_code": maxInputBody, "/v1/verify/code": maxBatchBody, "/healthz": maxBody} {
+		body := `{"language":"python","code":"` + strings.Repeat("a", most) + `"}`
+		if got, _ := (request{method: "POST", path: path, body: body, header: map[string]string{"Content-Type": "application/json"}}).do(t, s); got != 413 {
+			t.Errorf("%s, a body over the limit: %d", path, got)
+		}
 	}
 	if got, _ := (request{path: "/healthz", header: map[string]string{"X-Long": strings.Repeat("a", 64<<10)}}).do(t, s); got != 431 {
 		t.Errorf("headers over the limit: %d", got)

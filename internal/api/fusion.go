@@ -1,23 +1,27 @@
 package api
 
 import (
+	"context"
 	"net/http"
+	"time"
 
 	"troupe/sandbox"
+	"troupe/verifier/verdict"
 )
 
 // The SandboxFusion routes answer as that server does for Python, so that
-// verl's reward client works unchanged: POST /run_code and GET /v1/ping. What
-// the client reads is written down in docs/runs.md.
+// verl's reward client works unchanged: POST /run_code, POST /submit and GET
+// /v1/ping.
 
 type fusionRequest struct {
-	Code       string            `json:"code"`
-	Language   string            `json:"language"`
-	RunTimeout float64           `json:"run_timeout"`
-	MemoryMB   int               `json:"memory_limit_MB"`
-	Stdin      *string           `json:"stdin"`
-	Files      map[string]string `json:"files"`
-	FetchFiles []string          `json:"fetch_files"`
+	Code           string            `json:"code"`
+	Language       string            `json:"language"`
+	CompileTimeout float64           `json:"compile_timeout"`
+	RunTimeout     float64           `json:"run_timeout"`
+	MemoryMB       int               `json:"memory_limit_MB"`
+	Stdin          *string           `json:"stdin"`
+	Files          map[string]string `json:"files"`
+	FetchFiles     []string          `json:"fetch_files"`
 }
 
 type fusionRun struct {
@@ -37,36 +41,65 @@ type fusionResponse struct {
 	Files         map[string]string `json:"files"`
 }
 
+// fusionPatience is what verl's client waits beyond the two time limits that it
+// sends. The answer must be there before: the client takes a connection that
+// it gave up for the program's failure, while it repeats a 504.
+const (
+	fusionPatience = 10 * time.Second
+	fusionMargin   = 2 * time.Second
+)
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
 // fusionRunCode runs one program. verl gives up on any status but 200 and 504,
 // so it waits in line rather than refuse.
 func (s *Server) fusionRunCode(w http.ResponseWriter, r *http.Request) {
-	req := fusionRequest{RunTimeout: 10}
-	if !read(w, r, &req, false) {
+	req := fusionRequest{CompileTimeout: 10, RunTimeout: 10}
+	if !read(w, r, &req) {
 		return
 	}
 	if req.Code == "" || req.Language == "" {
-		reply(w, http.StatusUnprocessableEntity, map[string]any{"detail": []map[string]any{
-			{"type": "missing", "loc": []string{"body", "code"}, "msg": "code and language are required"}}})
+		fusionInvalid(w, "code and language are required", "body", "code")
 		return
 	}
-	if req.Language != "python" && req.Language != "python3" {
+	if !isPython(req.Language) {
 		fusionError(w, "only python runs here, not "+req.Language)
 		return
 	}
-	if len(req.Files) > 0 {
-		fusionError(w, "files are not placed in this sandbox")
+	if len(req.Files) > 0 || len(req.FetchFiles) > 0 {
+		fusionError(w, "no files are placed into or fetched from this sandbox")
 		return
 	}
+	wait := seconds(min(max(req.CompileTimeout, 0), maxTimeS)+min(max(req.RunTimeout, 0), maxTimeS)) + fusionPatience - fusionMargin
+	ctx, cancel := context.WithTimeout(r.Context(), wait)
+	defer cancel()
 	e := execution{program: req.Code, limits: sandbox.Limits{TimeS: req.RunTimeout, MemoryMB: req.MemoryMB}}
 	if req.Stdin != nil {
 		e.stdin = []byte(*req.Stdin)
 	}
-	res, err := s.execute(r.Context(), e)
+	began := time.Now()
+	res, err := s.execute(ctx, e)
 	if err != nil {
-		gatewayTimeout(w, err)
+		s.gatewayTimeout(w, err)
 		return
 	}
+	s.metrics.judged("run_code", outcomeCode(res.Result), began)
 	reply(w, http.StatusOK, fusionAnswer(res))
+}
+
+// isPython knows the names of the one language there is.
+func isPython(language string) bool {
+	switch language {
+	case "python", "python3", "py":
+		return true
+	}
+	return false
+}
+
+// fusionInvalid answers a body that the original server's schema refuses.
+func fusionInvalid(w http.ResponseWriter, message string, at ...string) {
+	reply(w, http.StatusUnprocessableEntity, map[string]any{"detail": []map[string]any{
+		{"type": "missing", "loc": at, "msg": message}}})
 }
 
 func fusionError(w http.ResponseWriter, message string) {
@@ -93,4 +126,21 @@ func fusionAnswer(res finished) fusionResponse {
 		a.Status = "Failed"
 	}
 	return a
+}
+
+// outcomeCode is the end of a run in a judge's terms; nothing was compared.
+func outcomeCode(r sandbox.Result) verdict.Code {
+	switch r.Outcome {
+	case sandbox.OK:
+		return verdict.AC
+	case sandbox.Time:
+		return verdict.TLE
+	case sandbox.Memory:
+		return verdict.MLE
+	case sandbox.Output:
+		return verdict.OLE
+	case sandbox.Crash:
+		return verdict.IE
+	}
+	return verdict.RE
 }

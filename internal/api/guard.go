@@ -51,6 +51,9 @@ func (g *guard) check(next http.Handler) http.Handler {
 			fail(w, http.StatusForbidden, "cross-origin requests are refused")
 		case g.always && !isAsset(r.URL.Path) && !g.authorized(r):
 			unauthorized(w)
+		case r.ContentLength > bodyLimit(r.URL.Path):
+			w.Header().Set("Connection", "close") // what it sends is not read
+			fail(w, http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", bodyLimit(r.URL.Path))
 		case hasBody(r) && !isJSON(r):
 			fail(w, http.StatusUnsupportedMediaType, "the body must be application/json")
 		default:
@@ -118,10 +121,24 @@ func isLoopback(host string) bool {
 	return err == nil && a.Zone() == "" && a.IsLoopback() && !a.Is4In6()
 }
 
-// bodyLimit is larger for batches of records, which carry their tests.
+// Bodies are small but for records that carry their tests and programs that
+// carry their input. Of those larger than maxBody only a few are read at once.
+const (
+	maxBody      = 1 << 20
+	maxBatchBody = 32 << 20
+	maxInputBody = 16 << 20
+)
+
+// largeBodied are the routes that take more than maxBody.
+var largeBodied = map[string]int64{
+	"/v1/verify/code": maxBatchBody, "/v1/verify/math": maxBatchBody,
+	"/run_code": maxInputBody, "/submit": maxInputBody, "/api/v2/execute": maxInputBody,
+	"/test_program": maxInputBody, "/test_program_stdio": maxInputBody,
+}
+
 func bodyLimit(path string) int64 {
-	if strings.HasPrefix(path, "/v1/verify/") {
-		return maxBatchBody
+	if n, ok := largeBodied[path]; ok {
+		return n
 	}
 	return maxBody
 }

@@ -1,10 +1,12 @@
 package api
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"net/http"
 	"strings"
+	"time"
 
 	"troupe/sandbox"
 )
@@ -27,6 +29,7 @@ type pistonRequest struct {
 	Files      []pistonFile `json:"files"`
 	Stdin      string       `json:"stdin"`
 	RunTimeout float64      `json:"run_timeout"`      // milliseconds
+	RunCPU     float64      `json:"run_cpu_time"`     // milliseconds
 	RunMemory  int64        `json:"run_memory_limit"` // bytes
 }
 
@@ -50,6 +53,10 @@ type pistonResponse struct {
 	Compile  pistonStage `json:"compile"`
 }
 
+// pistonPatience is less than the 30 seconds that open-r1's client waits for
+// the next byte, after which it would ask again beside the first request.
+const pistonPatience = 28 * time.Second
+
 // content decodes a file's text.
 func (f pistonFile) content() (string, error) {
 	switch f.Encoding {
@@ -63,37 +70,69 @@ func (f pistonFile) content() (string, error) {
 	return f.Content, nil
 }
 
+// limits are the request's, in our units.
+func (q *pistonRequest) limits() sandbox.Limits {
+	ms := q.RunTimeout
+	if q.RunCPU > 0 {
+		ms = min(ms, q.RunCPU)
+	}
+	return limitsOf(ms/1000, q.RunMemory)
+}
+
+// limitsOf are limits within the server's; a memory limit of 0 or less means
+// the default.
+func limitsOf(timeS float64, memory int64) sandbox.Limits {
+	return clamp(sandbox.Limits{TimeS: timeS, MemoryMB: int(max(memory, 0) >> 20)})
+}
+
+// invalid says what is wrong with a request, in that server's words.
+func (q *pistonRequest) invalid() string {
+	switch {
+	case q.Language == "":
+		return "language is required as a string"
+	case q.Version == "":
+		return "version is required as a string"
+	case len(q.Files) == 0:
+		return "files is required as an array"
+	case !isPython(q.Language) && q.Language != contestLanguage:
+		return q.Language + "-" + q.Version + " runtime is unknown"
+	}
+	return ""
+}
+
 // pistonExecute runs the first file. A `compile` stage with code 0 is always
 // there: open-r1's client reads it for every language.
 func (s *Server) pistonExecute(w http.ResponseWriter, r *http.Request) {
 	req := pistonRequest{RunTimeout: 3000}
-	if !read(w, r, &req, false) {
+	if !read(w, r, &req) {
 		return
 	}
 	bad := func(message string) { reply(w, http.StatusBadRequest, map[string]string{"message": message}) }
-	switch {
-	case req.Language == "":
-		bad("language is required as a string")
-		return
-	case req.Version == "":
-		bad("version is required as a string")
-		return
-	case len(req.Files) == 0:
-		bad("files is required as an array")
-		return
-	case req.Language != "python" && req.Language != "python3" && req.Language != "py":
-		bad(req.Language + "-" + req.Version + " runtime is unknown")
+	if why := req.invalid(); why != "" {
+		bad(why)
 		return
 	}
-	program, err := req.Files[0].content()
-	if err != nil {
-		bad("files[0].content: " + err.Error())
+	for i := range req.Files {
+		text, err := req.Files[i].content()
+		if err != nil {
+			bad("files[" + req.Files[i].Name + "].content: " + err.Error())
+			return
+		}
+		req.Files[i].Content = text
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), max(pistonPatience, seconds(req.limits().TimeS)+10*time.Second))
+	defer cancel()
+	if req.Language == contestLanguage {
+		s.pistonContest(ctx, w, &req)
 		return
 	}
-	l := sandbox.Limits{TimeS: req.RunTimeout / 1000, MemoryMB: int(req.RunMemory >> 20)}
-	res, err := s.execute(r.Context(), execution{program: program, stdin: []byte(req.Stdin), limits: l})
+	began := time.Now()
+	res, err := s.execute(ctx, execution{program: req.Files[0].Content, stdin: []byte(req.Stdin), limits: req.limits()})
+	if err == nil {
+		s.metrics.judged("execute", outcomeCode(res.Result), began)
+	}
 	if err != nil || res.Outcome == sandbox.Crash {
-		gatewayTimeout(w, err)
+		s.gatewayTimeout(w, err)
 		return
 	}
 	reply(w, http.StatusOK, pistonAnswer(req.Language, res))
@@ -125,7 +164,15 @@ func pistonAnswer(language string, res finished) pistonResponse {
 
 // pistonRuntimes lists what can run; open-r1 uses it as a health check.
 func (s *Server) pistonRuntimes(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, []map[string]any{{"language": "python", "version": pythonVersion, "aliases": []string{"py", "python3"}}})
+	reply(w, http.StatusOK, []pistonRuntime{
+		{"python", pythonVersion, []string{"py", "python3"}},
+		{contestLanguage, pythonVersion, []string{}}})
+}
+
+type pistonRuntime struct {
+	Language string   `json:"language"`
+	Version  string   `json:"version"`
+	Aliases  []string `json:"aliases"`
 }
 
 // valid makes program output safe to put into JSON.

@@ -11,12 +11,15 @@ import (
 	"troupe/data/store"
 )
 
+// streamRoute is the one route whose answer does not end.
+const streamRoute = "/api/runs/{id}/stream"
+
 // statusRoutes shows the run database, if there is one.
 func (s *Server) statusRoutes(r chi.Router) {
 	if s.opt.DB == nil {
 		return
 	}
-	r.Get("/api/runs/{id}/stream", s.streamRun) // has deadlines of its own
+	r.Get(streamRoute, s.streamRun) // has deadlines of its own
 	r.Group(func(r chi.Router) {
 		r.Use(middleware.Timeout(writeAll / 2))
 		for path, ask := range map[string]func(context.Context, *http.Request) (any, error){
