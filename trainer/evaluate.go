@@ -60,10 +60,11 @@ func Evaluate(ctx context.Context, cfg *Config, parts Parts, subject Subject, te
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{enc: parts.Encoder, temperature: float32(temperature)}
-	if e.route, e.sets, err = subject.open(cfg, parts.Base, w); err != nil {
+	route, sets, err := subject.open(cfg, parts.Base, w)
+	if err != nil {
 		return nil, err
 	}
+	e := newEngine(parts.Encoder, route, sets, temperature)
 	episodes, err := rollout.Play(ctx, w, rollout.Jobs(cfg.Seed, evalIteration, tasks, samples), e, parts.Verifier)
 	if err != nil {
 		return nil, err
@@ -167,7 +168,7 @@ func loadSet(base *model.Model, name, dir string) (*policy.Set, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	m, err := model.Load(dir, model.LoadOptions{Numerics: base.Numerics(), Vocab: base.Vocab()})
+	m, err := model.Load(dir, model.LoadOptions{Numerics: base.Numerics()})
 	return &policy.Set{Name: name, Model: m}, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"troupe/data/store"
@@ -18,23 +19,27 @@ import (
 	"troupe/verifier/verdict"
 )
 
-// keep notes every sample that a generator gives out.
+// keep notes every sample that a server gives out.
 type keep struct {
-	workflow.Generator
+	rollout.Server
+	mu      sync.Mutex
 	samples []workflow.Sample
 }
 
-func (k *keep) Generate(ctx context.Context, reqs []workflow.Request) ([]workflow.Sample, error) {
-	s, err := k.Generator.Generate(ctx, reqs)
-	k.samples = append(k.samples, s...)
-	return s, err
+func (k *keep) Serve(ctx context.Context, line int, more func(bool) []workflow.Request, done func(int, workflow.Sample)) error {
+	return k.Server.Serve(ctx, line, more, func(n int, s workflow.Sample) {
+		k.mu.Lock()
+		k.samples = append(k.samples, s)
+		k.mu.Unlock()
+		done(n, s)
+	})
 }
 
 // Invariant 1: the trained ids are the sampled ids, the end token included.
 func TestInvariant1TokenInTokenOut(t *testing.T) {
 	w := newWorld(t, t.TempDir(), smallConfig(), nil)
 	defer w.db.Close()
-	g := &keep{Generator: w.t.engine}
+	g := &keep{Server: w.t.engine}
 	jobs := rollout.Jobs(1, 1, w.t.source.draw(1, 4), 4)
 	episodes, err := rollout.Play(t.Context(), w.t.workflow, jobs, g, lottery{})
 	if err != nil {

@@ -33,8 +33,7 @@ func Measure(ctx context.Context, cfg *Config, m *model.Model, enc Encoder, v wo
 	if err != nil {
 		return 0, err
 	}
-	e := &engine{enc: enc, route: route, temperature: float32(cfg.Temperature),
-		sets: map[string]*policy.Set{policy.SharedSet: {Name: policy.SharedSet, Model: m}}}
+	e := newEngine(enc, route, map[string]*policy.Set{policy.SharedSet: {Name: policy.SharedSet, Model: m}}, cfg.Temperature)
 	episodes, err := rollout.Play(ctx, w, rollout.Jobs(cfg.Seed, evalIteration, tasks, 1), e, v)
 	if err != nil {
 		return 0, err

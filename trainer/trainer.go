@@ -91,7 +91,7 @@ func New(cfg Config, parts Parts) (*Trainer, error) {
 	if err := t.makeSets(); err != nil {
 		return nil, err
 	}
-	t.engine = &engine{enc: parts.Encoder, route: t.route, sets: t.sets, temperature: float32(cfg.Temperature)}
+	t.engine = newEngine(parts.Encoder, t.route, t.sets, cfg.Temperature)
 	return t, nil
 }
 
