@@ -36,3 +36,18 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 		}
 	}
 }
+
+// The generator's own tests: encodings that Go's assembler does not know.
+func TestEncodingsOfTheGenerator(t *testing.T) {
+	arithmeticOnly(t)
+	if testing.Short() {
+		t.Skip("compiles the generator")
+	}
+	out, err := exec.Command("go", "test", "-v", "./_asm").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go test ./_asm: %v\n%s", err, out)
+	}
+	if bytes.Contains(out, []byte("--- SKIP")) {
+		t.Skipf("a part was skipped:\n%s", out)
+	}
+}
