@@ -21,20 +21,25 @@ type Cell struct {
 	Final       *float64
 	FinalAt     int
 	Stderr      *float64 // of final
+	Parameters  int64    // of the model; 0 where the log does not say
+	Alarms      int      // of the run
 }
 
 // Cells is the grid: every evaluated run, split and temperature.
 func (db *DB) Cells(ctx context.Context) ([]Cell, error) {
 	return collect(ctx, db.sql, func(rows *sql.Rows, c *Cell) error {
 		var seed int64
+		var parameters float64
 		err := rows.Scan(&c.Run, &c.Task, &c.Workflow, &c.Policy, &c.Model, &c.Profile, &c.State, &seed, &c.Split, &c.Temperature,
-			&c.N, &c.Base, &c.Peak, &c.PeakAt, &c.Floor, &c.Final, &c.FinalAt, &c.Stderr)
-		c.Seed = uint64(seed)
+			&c.N, &c.Base, &c.Peak, &c.PeakAt, &c.Floor, &c.Final, &c.FinalAt, &c.Stderr, &parameters, &c.Alarms)
+		c.Seed, c.Parameters = uint64(seed), int64(parameters)
 		return err
 	}, `SELECT c.run, c.task, c.workflow, c.policy, c.model, c.profile, r.state, c.seed, c.split, c.temperature,
 		c.n, c.base, c.peak, c.peak_at,
 		(SELECT min(accuracy) FROM evals e WHERE e.run = c.run AND e.split = c.split AND e.temperature = c.temperature AND e.iteration >= c.peak_at),
-		c.final, c.final_at, c.stderr
+		c.final, c.final_at, c.stderr,
+		coalesce((SELECT value FROM steps s WHERE s.run = c.run AND s.iteration = 0 AND s.metric = 'model/parameters'), 0),
+		(SELECT count(*) FROM events e WHERE e.run = c.run AND e.severity = 'alarm')
 		FROM cells c JOIN runs r ON r.id = c.run
 		ORDER BY c.task, c.workflow, c.policy, c.model, c.seed, c.run, c.split, c.temperature`)
 }

@@ -26,7 +26,9 @@ type cell struct {
 	Floor       *float64 `json:"floor"` // the lowest after the peak
 	Final       *float64 `json:"final"`
 	FinalAt     int      `json:"final_at"`
-	Stderr      *float64 `json:"stderr"` // of final
+	Stderr      *float64 `json:"stderr"`     // of final
+	Parameters  int64    `json:"parameters"` // of the model; 0 where the log does not say
+	Alarms      int      `json:"alarms"`     // of the run
 }
 
 // listCells is GET /api/grid: base, ceiling, floor and final accuracy of every
@@ -39,7 +41,7 @@ func (s *Server) listCells(ctx context.Context, _ *http.Request) (any, error) {
 	out := make([]cell, len(rows))
 	for i, c := range rows {
 		out[i] = cell{c.Run, c.Task, c.Workflow, c.Policy, c.Model, c.Profile, c.State, c.Seed, c.Split, c.Temperature,
-			c.N, c.Base, c.Peak, c.PeakAt, c.Floor, c.Final, c.FinalAt, c.Stderr}
+			c.N, c.Base, c.Peak, c.PeakAt, c.Floor, c.Final, c.FinalAt, c.Stderr, c.Parameters, c.Alarms}
 	}
 	return map[string]any{"cells": out}, nil
 }

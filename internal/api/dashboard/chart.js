@@ -14,7 +14,8 @@ function ticks(lo, hi, count) {
   return out;
 }
 
-// extent is the range of everything drawn, never empty.
+// extent is the range of everything drawn, never empty. Values that span several
+// powers of ten, one spike among them, are drawn on a logarithmic scale.
 function extent(series) {
   let x0 = Infinity, x1 = -Infinity, y0 = Infinity, y1 = -Infinity;
   for (const s of series) for (const [x, y, se] of s.points) {
@@ -24,8 +25,16 @@ function extent(series) {
     if (y + (se || 0) > y1) y1 = y + (se || 0);
   }
   if (x1 === x0) x1 = x0 + 1;
+  if (y0 > 0 && y1 / y0 > 60) return { x0, x1, y0: y0 / 1.15, y1: y1 * 1.15, log: true };
   const pad = (y1 - y0) * 0.06 || Math.abs(y1) * 0.1 || 1;
   return { x0, x1, y0: y0 - pad, y1: y1 + pad };
+}
+
+// decades lists 1, 10, 100, …, with 2 and 5 between where there are few.
+function decades(lo, hi) {
+  const out = [], few = Math.log10(hi / lo) < 2.2;
+  for (let d = Math.floor(Math.log10(lo)); d <= Math.log10(hi); d++) for (const k of few ? [1, 2, 5] : [1]) out.push(k * 10 ** d);
+  return out.filter(v => v >= lo && v <= hi);
 }
 
 // chart makes an empty figure. draw fills it, and again whenever there is more:
@@ -35,7 +44,8 @@ export function chart(title, note, options) {
   const axis = options && options.percent ? v => String(+(100 * v).toFixed(1)) + "%" : short;
   const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img" });
   const legend = el("div", { className: "legend" });
-  const caption = el("figcaption", {}, el("span", { className: "title" }, title), note ? el("span", { className: "soft" }, note) : null);
+  const unit = el("span", { className: "soft" });
+  const caption = el("figcaption", {}, el("span", { className: "title" }, title), note ? el("span", { className: "soft" }, note) : null, unit);
   let shown = [], marks = [], scale = null;
   const values = el("details", { className: "values" }, el("summary", {}, "Values"));
   const fill = () => values.replaceChildren(values.firstChild, valueTable(title, shown, format));
@@ -44,7 +54,7 @@ export function chart(title, note, options) {
   const cursor = svg("g", { class: "cursor" });
 
   function draw(series, events) {
-    shown = series.map(s => ({ ...s, points: s.points.filter(p => !missing(p[1])) })).filter(s => s.points.length);
+    shown = series.map(s => ({ ...s, name: s.name || (series.length > 1 ? "all" : ""), points: s.points.filter(p => !missing(p[1])) })).filter(s => s.points.length);
     marks = events || [];
     if (values.open) fill();
     picture.replaceChildren();
@@ -58,8 +68,9 @@ export function chart(title, note, options) {
     picture.setAttribute("aria-label", describe(title, shown, marks, format));
     picture.append(axes(scale, axis), ...marks.filter(e => e.x >= scale.x0 && e.x <= scale.x1).map(e => mark(scale, e)), ...shown.flatMap(s => curve(scale, s)), cursor);
     cursor.replaceChildren();
+    unit.textContent = scale.log ? "logarithmic scale" : "";
     legend.append(...shown.map(s => el("span", { className: "key c" + s.color + (s.dash ? " dashed" : "") },
-      shown.length > 1 || s.name ? s.name + " " : "", el("b", {}, format(s.points[s.points.length - 1][1])))));
+      s.name ? s.name + " " : "", el("b", {}, format(s.points[s.points.length - 1][1])))));
   }
 
   picture.addEventListener("pointermove", e => {
@@ -71,18 +82,19 @@ export function chart(title, note, options) {
   return { figure, draw };
 }
 
-function scales({ x0, x1, y0, y1 }) {
+function scales({ x0, x1, y0, y1, log }) {
+  const along = log ? v => Math.log(v / y0) / Math.log(y1 / y0) : v => (v - y0) / (y1 - y0);
   return {
-    x0, x1, y0, y1,
+    x0, x1, y0, y1, log,
     x: v => L + (v - x0) / (x1 - x0) * (W - L - R),
-    y: v => H - B - (v - y0) / (y1 - y0) * (H - T - B),
+    y: v => H - B - Math.max(0, along(v)) * (H - T - B),
     at: px => x0 + (px - L) / (W - L - R) * (x1 - x0),
   };
 }
 
 function axes(s, format) {
   const g = svg("g", { class: "axes" });
-  for (const y of ticks(s.y0, s.y1, 4)) {
+  for (const y of s.log ? decades(s.y0, s.y1) : ticks(s.y0, s.y1, 4)) {
     g.append(svg("line", { x1: L, x2: W - R, y1: s.y(y), y2: s.y(y) }), svg("text", { x: L - 6, y: s.y(y) + 4, "text-anchor": "end" }, format(y)));
   }
   for (const x of ticks(s.x0, s.x1, 5).filter(Number.isInteger)) {

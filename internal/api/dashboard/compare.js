@@ -1,6 +1,6 @@
 // Two runs beside each other.
 
-import { el, table, right, percent, points, decode, hash, cellName, choice, roleColor, later } from "./dom.js";
+import { el, table, right, percent, points, decode, hash, cellName, choice, later } from "./dom.js";
 import { chart } from "./chart.js";
 import { get, runPath, query, Curves, GROUPS } from "./data.js";
 
@@ -53,7 +53,7 @@ function curves(a, b) {
   other.load(b);
   return GROUPS.filter(g => left.of(g.metric).length || other.of(g.metric).length).map(g => {
     const c = chart(g.title, g.note, { percent: g.percent });
-    const one = (name, from, dash) => from.of(g.metric).map(s => ({ name: [name, s.role].filter(Boolean).join(" "), color: s.role ? roleColor(s.role) : 0, dash, points: s.points }));
+    const one = (name, from, dash) => from.of(g.metric).map(s => ({ ...s, name: [name, s.role].filter(Boolean).join(" "), dash }));
     c.draw([...one("A", left, false), ...one("B", other, true)]);
     return c.figure;
   });

@@ -1,5 +1,7 @@
 // What the pages ask of the server.
 
+import { roleColor } from "./dom.js";
+
 export class NeedsToken extends Error {}
 
 function headers() {
@@ -17,10 +19,11 @@ export async function get(path, signal) {
 
 export const runPath = id => "/api/runs/" + encodeURIComponent(id);
 
-export function query(params) {
+// query writes parameters; empty ones are left out but for those named in keep.
+export function query(params, keep = []) {
   const q = new URLSearchParams();
   for (const [k, v] of Object.entries(params)) {
-    for (const x of [v].flat()) if (x !== "" && x !== null && x !== undefined) q.append(k, x);
+    for (const x of [v].flat()) if (x !== null && x !== undefined && (x !== "" || keep.includes(k))) q.append(k, x);
   }
   const text = q.toString();
   return text ? "?" + text : "";
@@ -107,8 +110,10 @@ export class Curves {
     }
   }
 
-  // of lists a metric's series by role.
-  of(metric) { return [...(this.by.get(metric) || [])].map(([role, points]) => ({ role, points })); }
+  // of lists a metric's series, ready to be drawn, a role's always in its colour.
+  of(metric) {
+    return [...(this.by.get(metric) || [])].map(([role, points]) => ({ name: role, role, color: role ? roleColor(role) : 6, points })).sort((a, b) => a.color - b.color);
+  }
 }
 
 // thin keeps about n points of a long series: the extremes of each stretch.

@@ -28,7 +28,7 @@ export function short(v) {
   if (missing(v)) return "–";
   if (v === 0) return "0";
   const a = Math.abs(v);
-  const text = a >= 1e5 || a < 1e-3 ? v.toExponential(1) : String(+v.toPrecision(3));
+  const text = a >= 1e5 || a < 1e-3 ? v.toExponential(1).replace(".0", "") : String(+v.toPrecision(3));
   return text.replace("-", "−").replace("e+", "e");
 }
 
@@ -71,7 +71,7 @@ export function table(caption, head, rows, options) {
   const cell = (c, i) => {
     const first = i === 0;
     const content = c && c.right ? c.text : c;
-    return el(first ? "th" : "td", { className: numeric[i] ? "n" : "", "data-label": head[i], scope: first ? "row" : null, role: first ? "rowheader" : "cell" }, content);
+    return el(first ? "th" : "td", { className: (numeric[i] ? "n" : "") + (options && options.wide && options.wide.includes(head[i]) ? " wide" : ""), "data-label": head[i], scope: first ? "row" : null, role: first ? "rowheader" : "cell" }, content);
   };
   return el("div", { className: "scroll", tabIndex: rows.length ? 0 : null, role: "region", "aria-label": caption },
     el("table", { className: "cards " + ((options && options.className) || ""), role: "table", "aria-label": caption },

@@ -14,9 +14,10 @@ export async function episodesPage({ parts, params }, signal) {
   if (!iterations.length) return [crumbs, el("h1", {}, "Episodes"), el("div", { className: "empty" }, el("p", {}, "This run has no episodes yet."))];
   const kept = iterations.filter(i => i.calls), best = (kept.length ? kept : iterations)[(kept.length ? kept : iterations).length - 1].iteration;
   const n = parts[3] === "last" || parts[3] === undefined ? best : Number(parts[3]);
-  const filter = { split: params.get("split") || "", verdict: params.get("verdict") || "", offset: Number(params.get("offset")) || 0 };
+  const logged = iterations.some(i => i.iteration === n && i.calls); // evaluations within a run keep no texts
+  const filter = { split: params.get("split") ?? (logged && n > 0 ? "train" : ""), verdict: params.get("verdict") || "", offset: Number(params.get("offset")) || 0 };
   const page = await get(`${base}/iterations/${n}/episodes` + query({ ...filter, limit: PAGE }), signal);
-  const go = change => { location.hash = hash("run", id, "episodes", change.n ?? n) + query({ ...filter, offset: 0, ...change, n: null }); };
+  const go = change => { location.hash = hash("run", id, "episodes", change.n ?? n) + query({ ...filter, offset: 0, ...change, n: null }, ["split"]); };
   const forms = [
     choice("Iteration", iterations.map(i => [i.iteration, `${i.iteration}: ${i.episodes} episodes${i.calls ? "" : ", no texts"}`]), n, v => go({ n: v })),
     choice("Split", [["", "all"], ["train", "train"], ["probe", "probe"], ["held", "held"]], filter.split, v => go({ split: v })),
@@ -24,9 +25,9 @@ export async function episodesPage({ parts, params }, signal) {
   const last = e => { const c = e.calls || []; return c.length ? c[c.length - 1].text.replace(/\s+/g, " ").slice(0, 80) : "texts not kept"; };
   return [crumbs, el("h1", {}, `Episodes of iteration ${n}`),
     el("form", { className: "tools", onsubmit: e => e.preventDefault() }, forms.map(f => f.label), el("p", { className: "soft", role: "status" }, `${page.total} episodes`)),
-    page.episodes.length ? table("Episodes", ["task", "verdict", "reward", "rollout", "split", "roles", "last words"], page.episodes.map(e => [
+    page.episodes.length ? table("Episodes", ["task", "verdict", "reward", "rollout", "split", "calls", "last words"], page.episodes.map(e => [
       el("a", { href: place(id, n, e) }, e.task), verdict(e.verdict), right(missing(e.reward) ? "none" : short(e.reward)), right(String(e.rollout)), e.split,
-      right(String((e.calls || []).length)), el("code", { className: "words" }, last(e))])) : el("div", { className: "empty" }, el("p", {}, "No episode fits.")),
+      right(String((e.calls || []).length)), el("code", { className: "words" }, last(e))]), { wide: ["last words"] }) : el("div", { className: "empty" }, el("p", {}, "No episode fits.")),
     pager(page, filter.offset, go)];
 }
 
@@ -62,7 +63,17 @@ function judged(v) {
   const counts = v.total > 1 || v.tests.length ? `${v.passed} of ${v.total} tests passed` : "";
   const facts = [counts, v.reason, v.fuel ? `${short(v.fuel)} fuel` : "", v.cached ? "asked before in this run" : ""].filter(Boolean).join(" · ");
   return el("div", {}, el("p", {}, verdict(v.code), " ", verdictName(v.code), facts ? el("span", { className: "soft" }, " · " + facts) : null),
-    v.tests.length ? el("div", { className: "tests" }, v.tests.map((t, i) => test(t, i === 0)), v.total > v.tests.length ? el("p", { className: "soft" }, "Tests that passed, and those after the first failure, have no record of their own.") : null) : null);
+    strip(v), v.tests.map((t, i) => test(t, i === 0)));
+}
+
+// strip has a mark for every test. Judging stops at the first failure unless all
+// tests are asked for; those behind it were not run.
+function strip(v) {
+  if (v.total < 2 || v.total > 200) return null;
+  const by = new Map(v.tests.map(t => [t.test, t.code])), failed = Math.min(...by.keys());
+  const state = i => by.get(i) || (v.code === "AC" || i < failed || v.passed + by.size === v.total ? "AC" : "");
+  const mark = i => { const c = state(i); return el("li", { className: c === "AC" ? "good" : c ? "bad" : "soft" }, el("span", { className: "hidden" }, `test ${i + 1}: `), c || "–", el("span", { className: "hidden" }, c ? "" : " not run")); };
+  return el("ol", { className: "strip", "aria-label": "Verdict of each test" }, Array.from({ length: v.total }, (_, i) => mark(i)));
 }
 
 function test(t, open) {

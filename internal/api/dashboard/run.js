@@ -1,13 +1,13 @@
 // One run: its state, its curves as they grow, and what it is made of.
 
-import { el, table, right, percent, points, short, when, decode, hash, cellName, state, size, roleColor, later, missing } from "./dom.js";
+import { el, table, right, percent, points, short, when, decode, hash, cellName, state, size, later, missing } from "./dom.js";
 import { chart } from "./chart.js";
 import { get, runPath, query, follow, Curves, GROUPS } from "./data.js";
 
 export async function runPage({ parts }, signal, status) {
   const id = parts[1], base = runPath(id);
   const [about, { series }, { events }] = await Promise.all([
-    get(base, signal), get(base + "/series" + query({ metric: GROUPS.map(g => g.metric) }), signal), get(base + "/events", signal)]);
+    get(base, signal), get(base + "/series" + query({ metric: ["model/parameters", ...GROUPS.map(g => g.metric)] }), signal), get(base + "/events", signal)]);
   const page = new RunPage(about, series, events);
   const nodes = page.nodes();
   page.draw();
@@ -46,23 +46,19 @@ class RunPage {
     ];
   }
 
-  series(metric) {
-    return this.curves.of(metric).map(s => ({ name: s.role, color: s.role ? roleColor(s.role) : 0, points: s.points }));
-  }
-
   draw() {
     const alarms = this.events.filter(e => e.severity !== "info"), at = e => ({ x: e.iteration, text: e.message, severity: e.severity });
     this.drawFacts(alarms);
     const by = new Map();
-    for (const e of this.evaluations) {
+    for (const e of this.evaluations.slice().sort((a, b) => b.temperature - a.temperature || a.iteration - b.iteration)) {
       const name = [e.split === "held" ? "" : e.split, decode(e.temperature)].filter(Boolean).join(", ");
       if (!by.has(name)) by.set(name, []);
       by.get(name).push([e.iteration, e.accuracy, e.stderr]);
     }
     this.accuracy.draw([...by].map(([name, points], i) => ({ name, points, color: i % 7, dash: name.endsWith("greedy") })), alarms.filter(e => e.kind === "cliff").map(at));
     for (const c of this.charts) {
-      const series = this.series(c.metric);
-      c.draw(series, alarms.filter(e => c.alarms.includes(e.kind) && (!e.role || series.some(s => s.name === e.role || s.name === ""))).map(at));
+      const series = this.curves.of(c.metric);
+      c.draw(series, alarms.filter(e => c.alarms.includes(e.kind) && (!e.role || series.some(s => s.role === e.role || !s.role))).map(at));
       c.figure.hidden = !series.length;
     }
     this.alarms.replaceChildren(...(alarms.length ? [el("h2", {}, "Alarms"), el("p", { className: "soft" }, "They say “look here”, not “this run is lost”. Those of a curve are marked on it."),
@@ -76,6 +72,7 @@ class RunPage {
     const acc = held.map(e => e.accuracy), first = acc[0], last = acc[acc.length - 1];
     const peak = Math.max(...acc), floor = Math.min(...acc.slice(acc.indexOf(peak)));
     const rewards = this.curves.of("critic/rewards/mean").find(s => s.role === "");
+    const parameters = (this.curves.of("model/parameters")[0] || { points: [[0, 0]] }).points[0][1];
     const fact = (name, value, more) => el("div", { className: "fact" }, el("dt", {}, name), el("dd", {}, value, more ? el("small", {}, more) : null));
     this.top.replaceChildren(el("dl", {},
       fact("Iteration", total ? `${r.iteration} / ${total}` : String(r.iteration), total ? el("progress", { max: total, value: r.iteration, "aria-label": "iterations done" }) : null),
@@ -83,8 +80,8 @@ class RunPage {
       acc.length ? fact("Ceiling", percent(peak), `at ${held[acc.indexOf(peak)].iteration}, floor after it ${percent(floor)}`) : null,
       rewards && rewards.points.length ? fact("Reward", short(rewards.points[rewards.points.length - 1][1]), "newest iteration") : null,
       fact("Alarms", String(alarms.filter(e => e.severity === "alarm").length), alarms.length ? "newest at " + alarms[alarms.length - 1].iteration : "none"),
-      fact("Model", size(r.parameters) || r.model.slice(0, 10), [r.numerics, "seed " + r.seed].join(", ")),
-      fact("Started", when(r.created_at), ["profile " + r.profile].join(", "))));
+      fact("Model", size(parameters) || r.model.slice(0, 8), [parameters ? "parameters" : "", r.numerics, "seed " + r.seed].filter(Boolean).join(", ")),
+      fact("Started", when(r.created_at).slice(11), `${when(r.created_at).slice(0, 10)} UTC, profile ${r.profile}`)));
   }
 
   evaluationTable() {
@@ -94,11 +91,11 @@ class RunPage {
 
   async others() {
     const { series } = await get(runPath(this.run.id) + "/series");
-    const rest = new Curves(), known = new Set(GROUPS.map(g => g.metric));
+    const rest = new Curves(), known = new Set(["model/parameters", ...GROUPS.map(g => g.metric)]);
     rest.load(series.filter(s => !known.has(s.metric)));
     return el("div", { className: "charts" }, [...rest.by.keys()].sort().map(metric => {
       const c = chart(metric, "");
-      c.draw(rest.of(metric).map(s => ({ name: s.role, color: s.role ? roleColor(s.role) : 0, points: s.points })));
+      c.draw(rest.of(metric));
       return c.figure;
     }));
   }

@@ -32,13 +32,13 @@ export async function runsPage(_, signal) {
     return { text: [r.id, cellName(r), r.profile, r.state, r.model].join(" ").toLowerCase(), cells: [
       name, state(r.state), right(String(r.iteration)), right(c ? percent(c.base) : "–"), right(c ? percent(c.final) : "–"),
       right(c && c.base !== null && c.final !== null ? el("span", { className: c.final >= c.base ? "good" : "bad" }, points(c.final - c.base)) : "–"),
-      c ? range(c, lo, hi) : "", right(String(r.seed)), el("span", { className: "soft" }, [r.profile, size(r.parameters)].filter(Boolean).join(", ")), el("span", { className: "soft nowrap" }, when(r.created_at))] };
+      c ? range(c, lo, hi) : "", right(c ? String(c.alarms) : "–"), right(String(r.seed)), el("span", { className: "soft" }, [r.profile, size(c && c.parameters)].filter(Boolean).join(", ")), el("span", { className: "soft nowrap" }, when(r.created_at))] };
   });
   const holder = el("div"), count = el("p", { className: "soft", role: "status" });
   const show = text => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean), kept = rows.filter(r => words.every(w => r.text.includes(w)));
     count.textContent = `${kept.length} of ${rows.length} runs`;
-    holder.replaceChildren(table("Runs", ["run", "state", "iteration", "base", "final", "gain", "base to final", "seed", "profile", "started (UTC)"], kept.map(r => r.cells)));
+    holder.replaceChildren(table("Runs", ["run", "state", "iteration", "base", "final", "gain", "base to final", "alarms", "seed", "profile", "started (UTC)"], kept.map(r => r.cells)));
   };
   const filter = el("input", { type: "search", placeholder: "voting math", autocomplete: "off" });
   filter.addEventListener("input", () => show(filter.value));
