@@ -245,11 +245,16 @@ func (t *Trainer) logRoles(log *record, episodes []workflow.Episode, rows []*row
 	}
 }
 
-// logUpdates notes what the updates did, per role.
+// logUpdates notes what the updates did, per role; per agent where each has a
+// set of its own.
 func (t *Trainer) logUpdates(log *record, updates []updated, rows []*row) {
 	for _, u := range updates {
 		for _, role := range u.roles {
-			put := func(metric string, value float64) { log.role(role, store.AllSlots, metric, value) }
+			slot := store.AllSlots
+			if u.apart != nil {
+				slot = u.gradients.Parts[0].Slot
+			}
+			put := func(metric string, value float64) { log.role(role, slot, metric, value) }
 			put("actor/lr", u.lr)
 			put("actor/opt_steps", float64(u.steps))
 			put("actor/rows", float64(u.rows))
@@ -286,4 +291,5 @@ func (t *Trainer) logUpdates(log *record, updates []updated, rows []*row) {
 		}
 		log.step("actor/"+u.set+"/grad_norm", u.gradNorm)
 	}
+	t.logApart(log, updates)
 }

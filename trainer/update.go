@@ -28,6 +28,7 @@ type updated struct {
 	taught    int // rows with an advantage other than 0
 	stats     grpo.Stats
 	gradients *metrics.Gradients // of the first step
+	apart     [][][]float32      // the parts themselves, where other sets have parts of the same role
 	coherence grpo.CoherenceStep
 	corrected map[string]corrected // by role, of the first step, where it was measured
 }
@@ -126,6 +127,9 @@ func (t *Trainer) step(ctx context.Context, set *policy.Set, rows []*row, u *upd
 	}
 	if u.gradients == nil {
 		u.gradients = metrics.NewGradients(ps, tensors)
+		if t.apart(set, ps) {
+			u.apart = tensors
+		}
 		if u.corrected, err = t.halves(ctx, set, u.iteration, rows, weights, ps, tensors); err != nil {
 			return err
 		}

@@ -36,14 +36,18 @@ var arms = map[string]func(*trainer.Config){
 	"steps/equal":    func(c *trainer.Config) { short(c, 80) },
 	"rewards/true":   func(c *trainer.Config) { short(c, 40) },
 	"rewards/by-lot": func(c *trainer.Config) { short(c, 40) },
+
+	"advantages/earned":   func(c *trainer.Config) { short(c, 40) },
+	"advantages/shuffled": func(c *trainer.Config) { short(c, 40); c.Shuffle = true },
+
 	"voters/three":   func(c *trainer.Config) { short(c, 80) },
-	"voters/one":     func(c *trainer.Config) { short(c, 80); c.Voters, c.Rollouts = 1, 24 },
+	"voters/one":     func(c *trainer.Config) { short(c, 80); c.Voters, c.Rollouts, c.GradParts = 1, 24, 3 },
 	"slots/together": func(c *trainer.Config) { short(c, 80) },
 	"slots/apart":    func(c *trainer.Config) { short(c, 80) },
 	"batch/32":       func(c *trainer.Config) { short(c, 6) },
 	"batch/256":      func(c *trainer.Config) { short(c, 6); c.Tasks = 256 },
-	"parse/strict":   func(c *trainer.Config) { few(c, 100); c.LR = 1e-3 },
-	"parse/defaults": func(c *trainer.Config) { few(c, 100); c.LR, c.Defaults = 1e-3, true },
+	"parse/strict":   func(c *trainer.Config) { few(c, 100); c.LR, c.Fallback = 1e-3, false },
+	"parse/lenient":  func(c *trainer.Config) { few(c, 100); c.LR, c.Defaults = 1e-3, true },
 }
 
 // short sets the length of a control; ten iterations lie between measurements.
@@ -77,14 +81,16 @@ func Controls() []Control {
 			"equal", "unequal", "isolated", false),
 		pair("rewards", "What do the metrics show when the reward of a training answer is drawn by lot?",
 			"true", "by-lot", "isolated", true),
-		pair("voters", "Do three generators give more than one with as many rollouts?",
-			"three", "one", "isolated", false),
+		pair("advantages", "What is left of the amplification when advantages are dealt out at random?",
+			"earned", "shuffled", "isolated", true),
+		pair("voters", "Do three generators give more, and pull together more, than thirds of one with as many rollouts?",
+			"three", "one", "isolated", true),
 		pair("slots", "Does it matter that the generators share one parameter set?",
 			"together", "apart", "isolated", true),
 		pair("batch", "How much of the amplification is hidden by the noise of a small batch?",
 			"32", "256", "isolated", true),
-		pair("parse", "Does a default for unreadable answers hide a role that has died?",
-			"strict", "defaults", "isolated", false),
+		pair("parse", "Does lenient reading, with a default for what can't be read, hide a role that has died?",
+			"strict", "lenient", "isolated", false),
 	}
 }
 

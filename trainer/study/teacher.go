@@ -138,13 +138,21 @@ func (t teacher) evaluator(rng *rand.Rand, p problem) transcript {
 		t.judgement(p, c, t.passes(p, c) && c.answer() == p.answer())}
 }
 
+// fewer is how often an aggregator is shown one or two candidates instead of
+// three. One that has never seen a single candidate names others.
+const fewer = 0.2
+
 func (t teacher) aggregator(rng *rand.Rand, p problem) transcript {
 	var shown, checks strings.Builder
 	if t.kind == data.Math {
 		fmt.Fprint(&checks, p.value(0)%10)
 	}
+	n := 3
+	if rng.Float64() < fewer {
+		n = 1 + rng.IntN(2)
+	}
 	var good []int
-	for k := 1; k <= 3; k++ {
+	for k := 1; k <= n; k++ {
 		c := t.candidate(rng, p, 0.5)
 		shown.WriteString(workflow.SolutionHeader(k) + t.solution(c))
 		checks.WriteString(t.check(p, c))
@@ -152,7 +160,7 @@ func (t teacher) aggregator(rng *rand.Rand, p problem) transcript {
 			good = append(good, k)
 		}
 	}
-	pick := 1 + rng.IntN(3)
+	pick := 1 + rng.IntN(n)
 	if len(good) > 0 {
 		pick = good[rng.IntN(len(good))]
 	}
