@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"troupe/internal/jsonschema"
 )
 
 // served runs `troupe serve` on a free port until the test ends and returns its
@@ -68,6 +70,7 @@ func TestVerifyOverHTTPGivesTheRecordsOfTheCommand(t *testing.T) {
 		t.Skip("TROUPE_OFFLINE is set")
 	}
 	url, token := served(t)
+	documented := documentOf(t, url)
 	cases := map[string][]string{
 		"code": {
 			`{"id":"a","program":"print(int(input())*2)","tests":[{"input":"21","output":"42"}]}`,
@@ -108,6 +111,16 @@ func TestVerifyOverHTTPGivesTheRecordsOfTheCommand(t *testing.T) {
 		if status != 200 || canonical(t, body) != canonical(t, want[0]) {
 			t.Errorf("%s alone: status %d: %s", kind, status, body)
 		}
+		answer := documented.At("paths", "/v1/verify/"+kind, "post", "responses", "200", "content", "application/json", "schema")
+		for _, text := range [][]byte{body, []byte("[" + strings.Join(strings.Split(strings.TrimSpace(out.String()), "\n"), ",") + "]")} {
+			if err := documented.Check(answer, text); err != nil {
+				t.Errorf("%s: an answer is not as documented: %v", kind, err)
+			}
+		}
+		question := documented.At("paths", "/v1/verify/"+kind, "post", "requestBody", "content", "application/json", "schema")
+		if err := documented.Check(question, []byte("["+strings.Join(records, ",")+"]")); err != nil {
+			t.Errorf("%s: a record is not as documented: %v", kind, err)
+		}
 		if status, _ := send(t, url+"/v1/verify/"+kind, "", records[0]); status != 401 {
 			t.Errorf("%s without a token: status %d", kind, status)
 		}
@@ -115,6 +128,25 @@ func TestVerifyOverHTTPGivesTheRecordsOfTheCommand(t *testing.T) {
 			t.Errorf("%s with half a body: status %d", kind, status)
 		}
 	}
+}
+
+// documentOf is what a server says of its own routes.
+func documentOf(t *testing.T, url string) *jsonschema.Document {
+	t.Helper()
+	resp, err := http.Get(url + "/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := jsonschema.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 func canonical(t *testing.T, raw []byte) string {

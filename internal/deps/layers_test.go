@@ -12,7 +12,7 @@ import (
 // Do not change this table to make a build pass; change the import.
 var layers = [][]string{
 	0: {"data", "data/nprand", "verifier/verdict", "verifier/mathans", "model/kernels", "model/safetensors",
-		"internal/fetch", "internal/atomicfile", "internal/prng", "internal/reexec", "internal/deps",
+		"internal/fetch", "internal/atomicfile", "internal/prng", "internal/reexec", "internal/jsonschema", "internal/deps",
 		"verifier/mathans/guest"},
 	1: {"sandbox", "sandbox/python", "sandbox/wasi", "sandbox/wasm",
 		"trainer/grpo", "trainer/optim", "trainer/metrics", "model/tokenizer", "model/lora", "model/gguf",
@@ -46,6 +46,7 @@ var doors = map[string][]string{
 	"github.com/tetratelabs/wazero":    {"sandbox", "sandbox/python", "sandbox/wasi", "sandbox/wasm"},
 	"github.com/ncruces/go-sqlite3":    {"data/store"},
 	"github.com/go-chi/chi":            {"internal/api"},
+	"github.com/prometheus":            {"internal/api"},
 	"github.com/sugarme/tokenizer":     {"model/tokenizer"},
 	"github.com/parquet-go/parquet-go": {"data/parquet"},
 	"gonum.org/v1/plot":                {"data/report"},
