@@ -23,9 +23,9 @@ const (
 
 // LoadOptions says how a checkpoint is held in memory.
 type LoadOptions struct {
-	// Numerics is the kind of products with frozen weights; "" and "auto" mean
-	// NumericsF32. Weights that are trained, and weights that the file has in
-	// another type than bfloat16, are float32 in every kind.
+	// Numerics is the kind of products with frozen weights; "" means NumericsF32
+	// and "auto" what AutoNumerics says. Weights that are trained, and weights that
+	// the file has in another type than bfloat16, are float32 in every kind.
 	Numerics string
 	// Trainable makes every parameter float32 and trainable. Otherwise the
 	// weights stay bfloat16 where the file has them so, and only adapters learn.
@@ -43,10 +43,22 @@ type LoadOptions struct {
 	Vocab int
 }
 
+// AutoNumerics is the kind of numerics that suits this machine: NumericsF32x3 for
+// frozen weights where AMX is usable, NumericsF32 otherwise.
+func AutoNumerics(trainable bool) string {
+	if trainable {
+		return NumericsF32
+	}
+	return kernels.AutoNumerics().String()
+}
+
 // Load reads the checkpoint in dir: config.json and its safetensors.
 func Load(dir string, opt LoadOptions) (*Model, error) {
 	kind := kernels.F32
-	if opt.Numerics != "" && opt.Numerics != "auto" {
+	if opt.Numerics == "auto" {
+		opt.Numerics = AutoNumerics(opt.Trainable)
+	}
+	if opt.Numerics != "" {
 		var err error
 		if kind, err = kernels.ParseNumerics(opt.Numerics); err != nil {
 			return nil, err

@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"troupe/model/kernels"
 )
 
 // cli is the table of subcommands.
@@ -87,11 +89,20 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	env := &environment{Ctx: ctx, Stdin: stdin, Stdout: stdout, Stderr: stderr, Cache: cache}
+	if computes[strings.Fields(kctx.Command())[0]] {
+		if err := kernels.Wanted(); err != nil {
+			return conclude(stderr, usagef("%w", err))
+		}
+	}
 	if err := kctx.Run(env); err != nil {
 		return conclude(stderr, err)
 	}
 	return exitOK
 }
+
+// computes lists the subcommands that run a model. They refuse to start with
+// other kernels than the user asked for.
+var computes = map[string]bool{"reproduce": true, "train": true, "eval": true, "replay": true, "generate": true, "score": true, "grid": true}
 
 // cacheDir is the --cache folder or its default. It is not created here.
 func cacheDir(flag string) (string, error) {

@@ -37,6 +37,12 @@ type Kernels struct {
 	Active string   `json:"active"`
 	Usable []string `json:"usable"`
 	Why    string   `json:"why"`
+	// AMX is "usable", or why the AMX kernels are not.
+	AMX string `json:"amx"`
+	// Auto is the kind of numerics that "auto" means here, and Unit what products
+	// of the kinds f32x3 and bf16 run on.
+	Auto string `json:"auto_numerics"`
+	Unit string `json:"bf16_unit"`
 }
 
 // Guest says whether the Python guest is at hand.
@@ -68,8 +74,11 @@ func Examine(ctx context.Context, opt Options) Report {
 	if r.Kernels.Active == "generic" {
 		r.Problems = append(r.Problems, "only the portable kernels are usable: training will be hundreds of times slower")
 	}
-	if want := os.Getenv("TROUPE_KERNELS"); want != "" && want != r.Kernels.Active {
-		r.Problems = append(r.Problems, fmt.Sprintf("TROUPE_KERNELS=%s is not usable here", want))
+	if err := kernels.Wanted(); err != nil {
+		r.Problems = append(r.Problems, err.Error())
+	}
+	if err := kernels.AMX(); err != nil && slices.Contains(r.Machine.Features, "amx_bf16") {
+		r.Problems = append(r.Problems, fmt.Sprintf("the processor has AMX, but its kernels are not used: %v", err))
 	}
 	if r.Guest.Wasm != "" && !r.Guest.Found {
 		r.Problems = append(r.Problems, r.Guest.Note)
@@ -79,7 +88,11 @@ func Examine(ctx context.Context, opt Options) Report {
 
 // chosen explains the choice of kernels.
 func chosen(want string) Kernels {
-	k := Kernels{Active: kernels.Active(), Usable: kernels.Implementations()}
+	k := Kernels{Active: kernels.Active(), Usable: kernels.Implementations(), AMX: "usable",
+		Auto: kernels.AutoNumerics().String(), Unit: kernels.BF16Unit()}
+	if err := kernels.AMX(); err != nil {
+		k.AMX = err.Error()
+	}
 	switch {
 	case want != "" && want == k.Active:
 		k.Why = "TROUPE_KERNELS asks for it"
@@ -121,6 +134,8 @@ func (r Report) Lines() []string {
 		row("features", "%s", strings.Join(m.Features, " ")),
 		row("memory", "%s, %s available", size(m.Memory), size(m.Available)),
 		row("kernels", "%s (%s; usable: %s)", r.Kernels.Active, r.Kernels.Why, strings.Join(r.Kernels.Usable, ", ")),
+		row("amx", "%s", r.Kernels.AMX),
+		row("numerics", "auto means %s; f32x3 and bf16 run on %s", r.Kernels.Auto, r.Kernels.Unit),
 	}
 	if s := r.Speed; s != nil {
 		if s.Peak > 0 {

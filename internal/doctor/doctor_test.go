@@ -105,6 +105,9 @@ func TestExamine(t *testing.T) {
 	if !slices.Contains(r.Kernels.Usable, "generic") {
 		t.Errorf("usable kernels: %v", r.Kernels.Usable)
 	}
+	if k := r.Kernels; (k.AMX == "usable") != (kernels.AMX() == nil) || k.AMX == "" || k.Auto != kernels.AutoNumerics().String() || k.Unit == "" {
+		t.Errorf("%+v", k)
+	}
 	for want, why := range map[string]string{"": "the best", "quantum": "TROUPE_KERNELS=quantum is not usable", kernels.Active(): "asks for it"} {
 		if k := chosen(want); !strings.Contains(k.Why, why) {
 			t.Errorf("%q: %s", want, k.Why)

@@ -107,6 +107,19 @@ func Wanted() error {
 	return fmt.Errorf("TROUPE_KERNELS=%s: %s; usable: %s", want, why, strings.Join(Implementations(), ", "))
 }
 
+// BF16Unit names what products of the kinds F32x3 and BF16Products run on.
+func BF16Unit() string {
+	switch {
+	case tilesActive():
+		return "TDPBF16PS"
+	case dotPairs():
+		return "VDPBF16PS"
+	case active == avx512 || active == avx2:
+		return "multiply-adds"
+	}
+	return "portable code"
+}
+
 // AutoNumerics is the kind of products with frozen weights that suits the family in
 // use: F32x3 with AMX, which computes it faster than F32, and F32 elsewhere.
 func AutoNumerics() Numerics {
