@@ -31,6 +31,7 @@ type engine struct {
 	sets        map[string]*policy.Set
 	models      []*model.Model // of the lines
 	temperature float32        // 0 is greedy
+	live        *live          // told of every reply; may be nil
 	chats       *chats
 }
 
@@ -123,6 +124,9 @@ func (l *ledger) finished(n int, r model.GenResult) {
 	s := workflow.Sample{PromptIDs: of.prompt, IDs: r.IDs, LogProbs: r.LogProbs, Text: l.enc.Text(r.IDs), Finish: workflow.Length}
 	if r.Finish == model.FinishStop {
 		s.Finish = workflow.Stop
+	}
+	if l.live != nil {
+		l.live.sampled(len(r.IDs))
 	}
 	l.done(of.number, s)
 }

@@ -45,7 +45,7 @@ func (t *Trainer) evaluateAt(ctx context.Context, log *record, temperature float
 	engine := *t.engine
 	engine.temperature = float32(temperature)
 	jobs := rollout.Jobs(t.cfg.Seed, evalIteration, t.held, 1)
-	episodes, err := rollout.Play(ctx, t.workflow, jobs, &engine, t.parts.Verifier)
+	episodes, err := rollout.Play(ctx, t.workflow, jobs, &engine, t.watched(log.Iteration, "evaluation", len(jobs)))
 	if err != nil {
 		return 0, err
 	}

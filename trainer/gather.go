@@ -68,7 +68,7 @@ func (t *Trainer) gather(ctx context.Context, log *record) (harvest, error) {
 
 func (t *Trainer) play(ctx context.Context, iteration int, tasks []data.Task) ([]workflow.Episode, error) {
 	jobs := rollout.Jobs(t.cfg.Seed, iteration, tasks, t.cfg.Rollouts)
-	episodes, err := rollout.Play(ctx, t.workflow, jobs, t.engine, t.parts.Verifier)
+	episodes, err := rollout.Play(ctx, t.workflow, jobs, t.engine, t.watched(iteration, "rollout", len(jobs)))
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (t *Trainer) probe(ctx context.Context, log *record) error {
 		return nil
 	}
 	jobs := rollout.Jobs(t.cfg.Seed, probeIteration, t.probes, 1)
-	episodes, err := rollout.Play(ctx, t.workflow, jobs, t.engine, t.parts.Verifier)
+	episodes, err := rollout.Play(ctx, t.workflow, jobs, t.engine, t.watched(log.Iteration, "probe", len(jobs)))
 	if err != nil {
 		return err
 	}

@@ -61,15 +61,7 @@ func (t *Trainer) commit(ctx context.Context, log *record, save bool) error {
 		}
 		t.fail("after-retention")
 	}
-	if t.parts.Report != nil {
-		p := Progress{Run: t.id, Iteration: log.Iteration, Of: t.cfg.Iterations, Accuracy: t.accuracy, Evaluated: len(log.Evals) > 0}
-		for _, s := range log.Steps {
-			if s.Metric == "critic/rewards/mean" {
-				p.Reward = s.Value
-			}
-		}
-		t.parts.Report(p)
-	}
+	t.report(log)
 	return nil
 }
 

@@ -31,16 +31,6 @@ type Parts struct {
 	Inject   func(site string, values [][]float32) // test hook: may spoil values at named places
 }
 
-// Progress is where a run stands.
-type Progress struct {
-	Run       string
-	Iteration int // done; 0 after the base evaluation
-	Of        int
-	Reward    float64 // mean of the iteration's episodes
-	Accuracy  float64 // of the last evaluation at the training temperature
-	Evaluated bool    // in this iteration
-}
-
 // Trainer is a run in progress.
 type Trainer struct {
 	cfg      Config
@@ -64,6 +54,8 @@ type Trainer struct {
 	watch    *watches
 	batches  int       // drawn by dynamic sampling so far
 	findings []finding // of the iteration that runs
+	live     live
+	right    map[string]float64 // of roles, for reports
 }
 
 // New prepares a run: parameter sets, tasks, and the run's row in the log.
@@ -92,6 +84,7 @@ func New(cfg Config, parts Parts) (*Trainer, error) {
 		return nil, err
 	}
 	t.engine = newEngine(parts.Encoder, t.route, t.sets, cfg.Temperature)
+	t.engine.live = &t.live
 	return t, nil
 }
 
@@ -181,6 +174,7 @@ func (t *Trainer) iterate(ctx context.Context, it int) error {
 		}
 		log.timed("rollout")
 
+		t.live.phase(it, "update", 0)
 		rows, err := t.rows(played.episodes, played.use)
 		if err != nil {
 			return err

@@ -142,6 +142,7 @@ func (c *trainCmd) Run(env *environment) error {
 		return nil
 	}
 	fmt.Fprintf(env.Stderr, "run %s\n", t.ID())
+	show.follow(t.ID(), cfg.Iterations, t.Now)
 	err = t.Run(env.Ctx)
 	show.close()
 	if err != nil {
