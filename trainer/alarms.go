@@ -12,6 +12,8 @@ import (
 
 // roleRules are the alarms on each role's metrics, stepRules those on the whole
 // iteration's. Thresholds are wide: an alarm is for a person to look at.
+// driftRules are those on roles that count only while the reward is in a dip:
+// roles wander far from the base in runs that go on learning.
 var (
 	roleRules = []metrics.Rule{
 		{Kind: "amplification", Metric: "actor/amplification", Upward: true, Sudden: 0.25},
@@ -21,14 +23,21 @@ var (
 		{Kind: "entropy_collapse", Metric: "actor/entropy", Factor: 0.1},
 		{Kind: "entropy_explosion", Metric: "actor/entropy", Upward: true, Factor: 2},
 		{Kind: "unparsed", Metric: "parse/primary", Sudden: 0.1, Change: 0.2, Beyond: &metrics.Bound{At: 0.5}},
-		{Kind: "ppl_base", Metric: "actor/ppl_base", Upward: true, Factor: 1.5},
 		{Kind: "kl_base", Metric: "actor/kl_base", Upward: true, Beyond: &metrics.Bound{At: 1}},
 	}
 	stepRules = []metrics.Rule{
-		{Kind: "reward", Metric: "critic/rewards/mean", Smooth: 0.12},
-		{Kind: "reward_zero", Metric: "critic/rewards/mean", Beyond: &metrics.Bound{At: 0}},
+		{Kind: "reward", Metric: rewardMetric, Smooth: 0.12},
+		{Kind: "reward_zero", Metric: rewardMetric, Beyond: &metrics.Bound{At: 0}},
 	}
+	driftRules = []metrics.Rule{
+		{Kind: "ppl_base", Metric: "actor/ppl_base", Upward: true, Factor: 1.5},
+	}
+	// A dip is three standard deviations of the moving average of a batch of
+	// 256 rewards.
+	dip = metrics.Rule{Metric: rewardMetric, Smooth: 0.05}
 )
+
+const rewardMetric = "critic/rewards/mean"
 
 // A fall of accuracy is a cliff from this size on, where it is larger than
 // chance (two-sided p 0.01 by the standard errors).
@@ -42,41 +51,60 @@ const (
 type watches struct {
 	roles   []string
 	series  map[string]*metrics.Watch
+	dip     *metrics.Watch
+	drifted map[string]bool // by series: under its drift rule in a dip already
 	peak    store.Eval
 	started bool
 	fallen  bool
 }
 
 func newWatches(roles []string) *watches {
-	return &watches{roles: append([]string{""}, roles...), series: map[string]*metrics.Watch{}}
+	return &watches{roles: append([]string{""}, roles...), series: map[string]*metrics.Watch{},
+		dip: metrics.NewWatch(dip), drifted: map[string]bool{}}
 }
 
 // observe takes an iteration's values, by role and metric, and returns what
 // fired.
 func (w *watches) observe(values map[[2]string]float64) []store.Event {
+	if x, ok := values[[2]string{"", rewardMetric}]; ok {
+		w.dip.Observe(x)
+	}
 	var events []store.Event
 	for _, role := range w.roles {
-		rules := roleRules
+		rules, drift := roleRules, driftRules
 		if role == "" {
-			rules = stepRules
+			rules, drift = stepRules, nil
 		}
-		for _, r := range rules {
+		look := func(r metrics.Rule, fires func(s *metrics.Watch, key string, x float64) bool) {
 			x, ok := values[[2]string{role, r.Metric}]
 			if !ok {
-				continue
+				return
 			}
 			key := role + "\x00" + r.Kind
-			s := w.series[key]
-			if s == nil {
-				s = metrics.NewWatch(r)
-				w.series[key] = s
+			if w.series[key] == nil {
+				w.series[key] = metrics.NewWatch(r)
 			}
-			if s.Observe(x) {
+			if fires(w.series[key], key, x) {
 				events = append(events, store.Event{Kind: r.Kind, Role: role, Severity: "alarm", Value: x, Message: alarmText(r, role, x)})
 			}
 		}
+		for _, r := range rules {
+			look(r, func(s *metrics.Watch, _ string, x float64) bool { return s.Observe(x) })
+		}
+		for _, r := range drift {
+			look(r, w.drifts)
+		}
 	}
 	return events
+}
+
+// drifts takes a value of a series under a drift rule and reports whether it is
+// newly out of line while the reward is in a dip.
+func (w *watches) drifts(s *metrics.Watch, key string, x float64) bool {
+	s.Observe(x)
+	before := w.drifted[key]
+	w.drifted[key] = s.Holds() && w.dip.Holds()
+	return w.drifted[key] && !before
 }
 
 func alarmText(r metrics.Rule, role string, x float64) string {

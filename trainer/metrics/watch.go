@@ -65,6 +65,10 @@ func (w *Watch) Observe(x float64) bool {
 	return fired
 }
 
+// Holds reports whether a condition that lasts, any but suddenness, holds for the
+// newest value.
+func (w *Watch) Holds() bool { return w.off || w.low }
+
 // slid reports whether the moving average has gone far from its best.
 func (w *Watch) slid() bool {
 	if w.Rule.Smooth == 0 || w.alarm.n <= w.alarm.Warm {
