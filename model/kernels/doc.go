@@ -17,7 +17,7 @@
 // # Order of sums
 //
 // Every result is defined bit for bit, and every implementation (generic Go,
-// AVX2, AVX-512, NEON) gives those bits for every batch height, every split of
+// AVX2, AVX-512, AMX, NEON) gives those bits for every batch height, every split of
 // the work over workers and every blocking:
 //
 //   - Products (MatMul, MatMulT, GradW, the scores, the sums over values in
@@ -49,4 +49,11 @@
 // The best usable implementation is chosen at start from CPU feature bits; the
 // environment variable TROUPE_KERNELS names another one, and tests switch with
 // [Use]. Build tag purego leaves the assembly out.
+//
+// AMX also needs the operating system to keep tile state and to permit it, and a
+// self-test against the portable order ([AMX] says what is missing). No tile
+// instruction runs before. A call of an AMX kernel configures tiles, computes and
+// releases them without a return to Go in between, so that no goroutine moves to
+// another thread with tiles in use, and takes some microseconds at most, so that
+// it doesn't hold up the collector.
 package kernels
