@@ -29,6 +29,7 @@ type Task struct {
 	Kind    Kind
 	Text    string // what the first role sees
 	Gold    string // math: the right answer
+	Answer  Answer // math: how the answer is found in a reply
 	Tests   []Test // code
 	Fn      string // code: call-based when not empty, the function's name
 	Starter string // code: the data set's starter code, may be empty
@@ -47,6 +48,17 @@ type Test struct {
 	// the value inside it (APPS, TACO): the bare value is right, too.
 	Wrapped bool
 }
+
+// Answer says where a reply to a math task has its answer.
+type Answer string
+
+// Boxed answers are marked, as in \boxed{12}, or are the whole reply.
+// LastInteger takes the last integer that is written out, whatever stands
+// around it: for models too small to keep to a form.
+const (
+	Boxed       Answer = ""
+	LastInteger Answer = "last-integer"
+)
 
 // Limits bounds one test of a program. Zero fields mean the defaults.
 type Limits struct {

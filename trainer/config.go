@@ -36,7 +36,8 @@ type Config struct {
 	Rollouts    int            `key:"rollouts"` // a task
 	Temperature float64        `key:"temperature"`
 	MaxTokens   int            `key:"max-tokens"`
-	Budget      map[string]int `key:"budget"` // reply tokens by role
+	RoleTokens  map[string]int `key:"role-tokens"` // longest reply by role, where it differs
+	Budget      string         `key:"budget"`      // time to keep to, such as 45m; empty: none
 
 	Voters       int    `key:"voting.voters"`
 	Evaluations  int    `key:"evalopt.evaluations"` // 0: 3 for math, 2 for code
@@ -112,18 +113,21 @@ type Config struct {
 }
 
 // Profiles lists the named starting points of a config.
-func Profiles() []string { return []string{"clean", "paper"} }
+func Profiles() []string { return []string{"clean", "paper", "small"} }
 
 // Profile is a starting point: clean is what a careful engineer would run,
-// paper is the authors' recipe as they configured it, quirks included.
+// paper is the authors' recipe as they configured it, quirks included, and small
+// is clean for a small checkpoint on questions with short answers.
 func Profile(name string) (Config, error) {
 	switch name {
 	case "clean", "":
 		return clean(), nil
 	case "paper":
 		return paper(), nil
+	case "small":
+		return small(), nil
 	}
-	return Config{}, fmt.Errorf("profile %q is neither clean nor paper", name)
+	return Config{}, fmt.Errorf("profile %q is none of %v", name, Profiles())
 }
 
 func clean() Config {
@@ -201,6 +205,9 @@ func (c *Config) Validate() error {
 	if !(c.Temperature > 0) || math.IsInf(c.Temperature, 0) {
 		return fmt.Errorf("temperature: %v can't be trained at; it must be above 0", c.Temperature)
 	}
+	if _, err := c.Time(); err != nil {
+		return err
+	}
 	if c.Params == "lora" && c.Rank < 1 {
 		return fmt.Errorf("rank: %d is less than 1", c.Rank)
 	}
@@ -252,16 +259,24 @@ func Compose(profile string, file []byte, overrides []string, flags [][2]string)
 	if err != nil {
 		return c, err
 	}
-	if err := c.Merge(file); err != nil {
+	if err := c.apply(file, overrides, flags); err != nil {
 		return c, err
+	}
+	return c, c.Validate()
+}
+
+// apply sets what a file, overrides and flags say, in this order.
+func (c *Config) apply(file []byte, overrides []string, flags [][2]string) error {
+	if err := c.Merge(file); err != nil {
+		return err
 	}
 	for _, o := range overrides {
 		key, value, ok := strings.Cut(o, "=")
 		if !ok {
-			return c, fmt.Errorf("%q is not KEY=VALUE", o)
+			return fmt.Errorf("%q is not KEY=VALUE", o)
 		}
 		if err := c.Set(strings.TrimPrefix(key, "+"), value); err != nil {
-			return c, err
+			return err
 		}
 	}
 	for _, f := range flags {
@@ -269,8 +284,8 @@ func Compose(profile string, file []byte, overrides []string, flags [][2]string)
 			continue
 		}
 		if err := c.Set(f[0], f[1]); err != nil {
-			return c, fmt.Errorf("--%w", err)
+			return fmt.Errorf("--%w", err)
 		}
 	}
-	return c, c.Validate()
+	return nil
 }

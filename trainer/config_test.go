@@ -13,7 +13,7 @@ func TestConfigIsStrictAndNamesTheNearestKey(t *testing.T) {
 		{"lr:\n  scedule: cosine", `unknown key "lr.scedule", did you mean "lr.schedule"?`},
 		{"tasks: many", `tasks: "many" is not a whole number`},
 		{"tasks: [1]", `tasks: a single value is needed`},
-		{"budget:\n  generator: x", `budget.generator: "x" is not a whole number`},
+		{"role-tokens:\n  generator: x", `role-tokens.generator: "x" is not a whole number`},
 		{"a: b: c", "not YAML"},
 	} {
 		cfg := clean()
@@ -25,7 +25,7 @@ func TestConfigIsStrictAndNamesTheNearestKey(t *testing.T) {
 
 func TestConfigReadsItsOwnText(t *testing.T) {
 	a := paper()
-	if err := a.Merge([]byte("seed: 18446744073709551615\nlr:\n  schedule: constant\n  warmup: 3\nbudget.generator: 11\nanchor: {evaluator: 0.1}\nprompts: \"a: b\"")); err != nil {
+	if err := a.Merge([]byte("seed: 18446744073709551615\nlr:\n  schedule: constant\n  warmup: 3\nrole-tokens.generator: 11\nanchor: {evaluator: 0.1}\nprompts: \"a: b\"")); err != nil {
 		t.Fatal(err)
 	}
 	b := Config{}

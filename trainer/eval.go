@@ -14,6 +14,10 @@ import (
 // every evaluation, so that two evaluations differ by the policy alone.
 const evalIteration = -1
 
+// conversations is how many episodes of the first and the last evaluation are
+// kept with all that was said, to be read side by side.
+const conversations = 10
+
 // evaluate plays every held-out task once at the training temperature and,
 // where asked for, once greedily.
 func (t *Trainer) evaluate(ctx context.Context, log *record) error {
@@ -22,7 +26,7 @@ func (t *Trainer) evaluate(ctx context.Context, log *record) error {
 	}
 	var c counts
 	temperatures := []float64{t.cfg.Temperature}
-	if t.cfg.EvalGreedy && (log.Iteration == 0 || log.Iteration == t.cfg.Iterations) {
+	if t.cfg.EvalGreedy && (log.Iteration == 0 || t.last) {
 		temperatures = append(temperatures, 0)
 	}
 	t.noteTasks(log, t.held)
@@ -60,6 +64,11 @@ func (t *Trainer) evaluateAt(ctx context.Context, log *record, temperature float
 		t.logVerdict(log, at, ep, false, c)
 		log.EvalItems = append(log.EvalItems, store.EvalItem{Split: split, Temperature: temperature, Task: ep.Task,
 			Correct: ep.Verdict.Reward, Verdict: string(ep.Verdict.Code)})
+		if i < conversations && t.cfg.LogCalls != "none" && (log.Iteration == 0 || t.last) {
+			for j := range ep.Calls {
+				log.Calls = append(log.Calls, storeCall(at, &ep.Calls[j], 0))
+			}
+		}
 		if ep.Verdict.Rewarded() {
 			right += ep.Verdict.Reward
 			n++

@@ -28,7 +28,7 @@ const (
 
 // probeDue reports whether the probe set is played after an iteration.
 func (t *Trainer) probeDue(it int) bool {
-	return len(t.probes) > 0 && (it%t.cfg.ProbeEvery == 0 || it == t.cfg.Iterations)
+	return len(t.probes) > 0 && (it%t.cfg.ProbeEvery == 0 || t.last)
 }
 
 // probeTasks draws the probe set.

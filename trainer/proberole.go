@@ -46,10 +46,7 @@ func (t *Trainer) probeRole(ctx context.Context, log *record, role string, calls
 // proxies puts each answer after the prompts of the other roles, where those
 // have prompts of ours and the sequence fits the model.
 func (t *Trainer) proxies(role string, calls []*workflow.Call) ([]proxy, error) {
-	prompts := t.parts.Prompts
-	if prompts == nil {
-		prompts = workflow.OwnPrompts()
-	}
+	prompts := t.prompts()
 	var out []proxy
 	for _, other := range t.workflow.Roles() {
 		if other == role {

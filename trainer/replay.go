@@ -45,6 +45,10 @@ func (t *Trainer) Replay(ctx context.Context, recorded *store.DB, root string, i
 		return r, err
 	}
 	for it := r.From + 1; it <= iteration; it++ {
+		if t.last, err = t.ended(ctx, recorded, it); err != nil {
+			return r, err
+		}
+		t.last = t.last || it == t.cfg.Iterations
 		if err := t.iterate(ctx, it); err != nil {
 			return r, fmt.Errorf("iteration %d: %w", it, err)
 		}

@@ -48,7 +48,7 @@ func (t *Trainer) commit(ctx context.Context, log *record, save bool) error {
 		log.timed("checkpoint")
 		t.fail("after-checkpoint")
 	}
-	if log.Iteration == t.cfg.Iterations && log.State == "" {
+	if t.last && log.State == "" {
 		log.State = store.Done
 	}
 	if err := t.parts.DB.Write(ctx, log.Batch); err != nil {

@@ -39,6 +39,7 @@ func (t *Trainer) logTeamwork(log *record, episodes []workflow.Episode, grades [
 		return
 	}
 	judges := decider == workflow.PromptEvaluator
+	prompts := t.prompts()
 	for i := range episodes {
 		ep := &episodes[i]
 		var candidates []bool
@@ -46,7 +47,7 @@ func (t *Trainer) logTeamwork(log *record, episodes []workflow.Episode, grades [
 		last := false
 		for j := range ep.Calls {
 			c, v := &ep.Calls[j], &grades[i][j]
-			if satisfied, ok := workflow.Satisfied(c.Text); judges && c.Role.Name == decider && graded && ok {
+			if satisfied, ok := prompts.Satisfied(t.kind, c.Text); judges && c.Role.Name == decider && graded && ok {
 				if last {
 					truePositive.add(satisfied)
 				} else {

@@ -56,6 +56,8 @@ type Trainer struct {
 	findings []finding // of the iteration that runs
 	live     live
 	right    map[string]float64 // of roles, for reports
+	limit    limit
+	last     bool // the iteration that runs is the run's last
 }
 
 // New prepares a run: parameter sets, tasks, and the run's row in the log.
@@ -98,7 +100,7 @@ func enough(train []data.Task, batch int) error {
 // NewWorkflow makes the configured workflow.
 func (c *Config) NewWorkflow(kind data.Kind, prompts *workflow.Prompts) (workflow.Workflow, error) {
 	return workflow.New(c.Workflow, workflow.Options{
-		Kind: kind, Prompts: prompts, MaxTokens: c.MaxTokens, Budget: c.Budget,
+		Kind: kind, Prompts: prompts, MaxTokens: c.MaxTokens, Budget: c.RoleTokens,
 		Voters: c.Voters, Workers: c.Workers, Evaluations: c.Evaluations,
 		Defaults: c.Defaults, Strict: !c.Fallback, EndOnOverflow: c.OrchOverflow == "end"})
 }
@@ -155,7 +157,11 @@ func (t *Trainer) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for it := done + 1; it <= t.cfg.Iterations; it++ {
+	if err := t.startClock(ctx); err != nil {
+		return err
+	}
+	for it := done + 1; it <= t.cfg.Iterations && !t.last; it++ {
+		t.last = it == t.cfg.Iterations || it > 0 && t.limit.ends()
 		if err := t.iterate(ctx, it); err != nil {
 			return err
 		}
@@ -205,8 +211,12 @@ func (t *Trainer) iterate(ctx context.Context, it int) error {
 		}
 	}
 	t.alarms(log)
+	t.limit.saw(log.Timings)
+	if t.last && it < t.cfg.Iterations {
+		log.event(budgetEvent, "", "info", fmt.Sprintf("the budget of %s ends the run after %d of %d iterations", t.cfg.Budget, it, t.cfg.Iterations), float64(it))
+	}
 	stop := t.nonFinite(log, updates)
-	save := stop == nil && (it%t.cfg.CheckpointEvery == 0 || it == t.cfg.Iterations)
+	save := stop == nil && (it%t.cfg.CheckpointEvery == 0 || t.last)
 	return errors.Join(t.commit(ctx, log, save), stop)
 }
 
@@ -237,7 +247,7 @@ func (t *Trainer) begin(iteration int) *record {
 
 // evaluationDue reports whether the model is measured after an iteration.
 func (t *Trainer) evaluationDue(it int) bool {
-	return it == t.cfg.Iterations || t.cfg.EvalEvery > 0 && it%t.cfg.EvalEvery == 0
+	return t.last || t.cfg.EvalEvery > 0 && it%t.cfg.EvalEvery == 0
 }
 
 // patience is how many iterations in a row may have a non-finite gradient.

@@ -215,6 +215,8 @@ func (j *Judge) guest() string {
 func (j *Judge) math(ctx context.Context, it Item) (verdict.Verdict, error) {
 	gold, reply := it.Task.Gold, it.Answer
 	switch {
+	case it.Task.Answer == data.LastInteger:
+		return lastInteger(gold, reply), nil
 	case j.opt.DAPO:
 		return dapoVerdict(mathans.DAPO(gold, reply, mathans.DAPOJanuary)), nil
 	case j.engineErr != nil:

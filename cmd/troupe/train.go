@@ -27,16 +27,16 @@ type recipeFlags struct {
 	Model       string `placeholder:"DIR" help:"Folder of the checkpoint to start from."`
 	Workflow    string `placeholder:"NAME" help:"single, voting, evalopt or orch (default single)."`
 	Policy      string `placeholder:"NAME" help:"Which roles share parameters: shared, isolated, slot, or a list of role=set (default shared)."`
-	Task        string `placeholder:"NAME" help:"math or code (default math)."`
+	Task        string `placeholder:"NAME" help:"math or code, or made-up questions for small checkpoints: sums1, sums2 (sums of one- and two-digit numbers), stories (one-step word problems). Default math."`
 	Data        string `placeholder:"FILE" help:"Tasks to use, JSONL or JSON. Without it: made-up ones in plain English."`
-	Profile     string `placeholder:"NAME" help:"Settings to start from: clean or paper (default clean)."`
+	Profile     string `placeholder:"NAME" help:"Settings to start from: clean, paper, or small for small checkpoints (default clean)."`
 	MaxTokens   string `placeholder:"N" help:"Longest reply in tokens."`
 	Temperature string `placeholder:"T" help:"Sampling temperature."`
 	Seed        string `placeholder:"N" help:"Seed of everything that is drawn."`
 	Numerics    string `placeholder:"KIND" help:"How products with frozen weights are computed: auto, f32, f32x3 or bf16."`
 	Chat        string `placeholder:"KIND" help:"How chats are rendered: auto, official, chatml, paper or off."`
-	Prompts     string `placeholder:"FILE" help:"Prompts of your own, as JSON."`
-	Budget      string `placeholder:"ROLE=N,…" help:"Longest reply by role."`
+	Prompts     string `placeholder:"FILE" help:"Prompts of your own, as JSON; or short: ours for small models, which sums1, sums2 and stories take by themselves."`
+	RoleTokens  string `placeholder:"ROLE=N,…" help:"Longest reply by role."`
 	LogCalls    string `placeholder:"WHICH" help:"Model calls to keep: all, none, or one iteration in N (default all)."`
 	DB          string `name:"db" placeholder:"FILE" help:"Run database (default runs.db)."`
 	Out         string `placeholder:"DIR" help:"Folder for checkpoints (default runs/ID)."`
@@ -51,6 +51,7 @@ type trainCmd struct {
 	Tasks      string `placeholder:"N" help:"Tasks of an iteration."`
 	Rollouts   string `placeholder:"N" help:"Episodes of a task."`
 	Iterations string `placeholder:"N" help:"Iterations to train."`
+	Budget     string `placeholder:"TIME" help:"Time to keep to, such as 45m: a short calibration chooses the tasks, rollouts and iterations that are not given."`
 	Params     string `placeholder:"WHICH" help:"What is trained: lora or full (default lora)."`
 	Rank       string `placeholder:"R" help:"Rank of LoRA."`
 	Alpha      string `placeholder:"A" help:"Alpha of LoRA."`
@@ -70,7 +71,7 @@ func (f *recipeFlags) flags() [][2]string {
 	return [][2]string{
 		{"model", f.Model}, {"workflow", f.Workflow}, {"policy", f.Policy}, {"task", f.Task}, {"data", f.Data},
 		{"max-tokens", f.MaxTokens}, {"temperature", f.Temperature}, {"seed", f.Seed}, {"numerics", f.Numerics},
-		{"chat", f.Chat}, {"prompts", f.Prompts}, {"budget", f.Budget}, {"log-calls", f.LogCalls}, {"db", f.DB}, {"out", f.Out},
+		{"chat", f.Chat}, {"prompts", f.Prompts}, {"role-tokens", f.RoleTokens}, {"log-calls", f.LogCalls}, {"db", f.DB}, {"out", f.Out},
 	}
 }
 
@@ -87,6 +88,9 @@ func (f *recipeFlags) resolve(more ...[2]string) (trainer.Config, error) {
 	if err != nil {
 		return cfg, usagef("%w", err)
 	}
+	if _, ok := synth.Named(cfg.Task); ok && cfg.Prompts == "" && cfg.Data == "" {
+		cfg.Prompts = workflow.ShortName
+	}
 	if cfg.Model == "" {
 		return cfg, usagef("--model is needed: the folder of a checkpoint")
 	}
@@ -98,7 +102,9 @@ func (f *recipeFlags) resolve(more ...[2]string) (trainer.Config, error) {
 			return cfg, inputf("read data: %w", err)
 		}
 	}
-	if cfg.Prompts != "" {
+	if cfg.Prompts == workflow.ShortName {
+		cfg.PromptsSum = workflow.ShortPrompts().Sum()
+	} else if cfg.Prompts != "" {
 		if cfg.PromptsSum, err = trainer.HashFile(cfg.Prompts); err != nil {
 			return cfg, inputf("read prompts: %w", err)
 		}
@@ -111,8 +117,9 @@ func (f *recipeFlags) resolve(more ...[2]string) (trainer.Config, error) {
 
 // Run trains.
 func (c *trainCmd) Run(env *environment) error {
-	cfg, err := c.resolve([2]string{"tasks", c.Tasks}, [2]string{"rollouts", c.Rollouts}, [2]string{"iterations", c.Iterations},
-		[2]string{"params", c.Params}, [2]string{"rank", c.Rank}, [2]string{"alpha", c.Alpha}, [2]string{"lr", c.LR})
+	more := [][2]string{{"tasks", c.Tasks}, {"rollouts", c.Rollouts}, {"iterations", c.Iterations}, {"budget", c.Budget},
+		{"params", c.Params}, {"rank", c.Rank}, {"alpha", c.Alpha}, {"lr", c.LR}}
+	cfg, err := c.resolve(more...)
 	if err != nil {
 		return err
 	}
@@ -121,6 +128,11 @@ func (c *trainCmd) Run(env *environment) error {
 		return err
 	}
 	defer r.close()
+	if cfg.Budget != "" {
+		if err := c.fit(env, &cfg, r.parts, more); err != nil {
+			return err
+		}
+	}
 	if c.Fresh {
 		for {
 			if _, err := r.parts.DB.RunByID(env.Ctx, cfg.ID()); errors.Is(err, store.ErrNoRun) {
@@ -142,6 +154,11 @@ func (c *trainCmd) Run(env *environment) error {
 		return nil
 	}
 	fmt.Fprintf(env.Stderr, "run %s\n", t.ID())
+	if cfg.Budget != "" {
+		if err := c.writeResolved(env, &cfg, t.Root()); err != nil {
+			return err
+		}
+	}
 	show.follow(t.ID(), cfg.Iterations, t.Now)
 	err = t.Run(env.Ctx)
 	show.close()
@@ -180,7 +197,9 @@ func openRecipe(env *environment, cfg *trainer.Config, guest guestFlags) (*recip
 	if r.parts.Tasks, err = recipeTasks(env, cfg); err != nil {
 		return nil, err
 	}
-	if cfg.Prompts != "" {
+	if cfg.PromptsSum == workflow.ShortPrompts().Sum() {
+		r.parts.Prompts = workflow.ShortPrompts()
+	} else if cfg.Prompts != "" {
 		if r.parts.Prompts, err = workflow.LoadPrompts(cfg.Prompts, r.parts.Tasks[0].Kind); err != nil {
 			return nil, inputf("%w", err)
 		}
@@ -221,14 +240,15 @@ const madeUp = 4096
 func recipeTasks(env *environment, cfg *trainer.Config) ([]data.Task, error) {
 	kind := data.Kind(cfg.Task)
 	if cfg.Data == "" {
-		var set *synth.Set
-		switch kind {
-		case data.Math:
+		set, ok := synth.Named(cfg.Task)
+		switch {
+		case ok:
+		case kind == data.Math:
 			set = synth.Math(synth.English, synth.Medium)
-		case data.Code:
+		case kind == data.Code:
 			set = synth.Code(synth.English, synth.Medium)
 		default:
-			return nil, usagef("task %q is neither math nor code", cfg.Task)
+			return nil, usagef("task %q is neither math nor code nor one of %s", cfg.Task, strings.Join(synth.Names(), ", "))
 		}
 		return append(set.Distinct(data.Train, 1, madeUp), set.Distinct(data.Held, 1, cfg.EvalN)...), nil
 	}

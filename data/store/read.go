@@ -97,6 +97,12 @@ func (db *DB) LastCheckpoint(ctx context.Context, run string) (c Checkpoint, ok 
 	return c, err == nil, err
 }
 
+// Seconds is the time that a run's iterations took, all its sessions together.
+func (db *DB) Seconds(ctx context.Context, run string) (seconds float64, err error) {
+	err = db.sql.QueryRowContext(ctx, "SELECT coalesce(sum(seconds), 0) FROM timings WHERE run = ?", run).Scan(&seconds)
+	return seconds, err
+}
+
 // Checkpoints lists a run's checkpoints, oldest first.
 func (db *DB) Checkpoints(ctx context.Context, run string) ([]Checkpoint, error) {
 	return collect(ctx, db.sql, func(rows *sql.Rows, c *Checkpoint) error {

@@ -106,7 +106,7 @@ func cellConfig(c Cell) trainer.Config {
 	cfg.Profile, cfg.LR = "study", shape.Rate
 	cfg.Workflow, cfg.Policy, cfg.Task = c.Workflow, c.Policy, string(c.Kind)
 	cfg.Chat, cfg.Params, cfg.Rank, cfg.Alpha = "off", "full", 0, 0
-	cfg.Tasks, cfg.Rollouts, cfg.Temperature, cfg.Budget, cfg.MaxTokens = 32, 8, 1, budget, 16
+	cfg.Tasks, cfg.Rollouts, cfg.Temperature, cfg.RoleTokens, cfg.MaxTokens = 32, 8, 1, budget, 16
 	cfg.LRSchedule, cfg.LRWarmup = "constant", 5
 	cfg.Beta2, cfg.Decay, cfg.MiniBatch = 0.99, 0, 0
 	cfg.EvalEvery, cfg.EvalN, cfg.EvalGreedy = 0, 600, true

@@ -38,7 +38,7 @@ func (w *evalopt) Run(ctx context.Context, t data.Task, key prng.Key, g Generato
 		}
 		call := &p.ep.Calls[e]
 		var satisfied bool
-		satisfied, call.Tier = parseJudgement(call.Text)
+		satisfied, call.Tier = w.opt.Prompts.judgement(t.Kind, call.Text)
 		if satisfied || n == w.opt.Evaluations-1 {
 			break
 		}

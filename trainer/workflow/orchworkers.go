@@ -25,7 +25,7 @@ func (w *orchWorkers) Run(ctx context.Context, t data.Task, key prng.Key, g Gene
 	if err != nil {
 		return Episode{}, err
 	}
-	strategies, tier := parseStrategies(p.ep.Calls[o].Text)
+	strategies, tier := w.opt.Prompts.strategies(t.Kind, p.ep.Calls[o].Text)
 	p.ep.Calls[o].Tier = tier
 	if !w.opt.counts(tier) {
 		return p.end(v, "")
@@ -46,7 +46,7 @@ func (w *orchWorkers) Run(ctx context.Context, t data.Task, key prng.Key, g Gene
 	}
 	var b strings.Builder
 	for s, text := range strategies {
-		b.WriteString(StrategyHeader(s+1, text) + p.ep.Calls[first+s].Text)
+		b.WriteString(w.opt.Prompts.listedBy(t.Kind, s+1, text, p.ep.Calls[first+s].Text))
 	}
 	y, err := p.solve(p.turn(Role{Name: "synthesizer"}, nil, PromptSynthesizer, "{solutions}", b.String()))
 	if err != nil {

@@ -94,9 +94,3 @@ func solutionTier(kind data.Kind, text string) Tier {
 	}
 	return Default
 }
-
-// Satisfied reads an evaluator's reply; ok is false where it can't be read.
-func Satisfied(text string) (satisfied, ok bool) {
-	satisfied, tier := parseJudgement(text)
-	return satisfied, tier == Primary
-}

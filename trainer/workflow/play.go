@@ -61,7 +61,7 @@ func (p *play) ask(turns ...turn) (first int, err error) {
 func (p *play) solve(turns ...turn) (first int, err error) {
 	first, err = p.ask(turns...)
 	for i := first; i < len(p.ep.Calls) && err == nil; i++ {
-		p.ep.Calls[i].Tier = solutionTier(p.task.Kind, p.ep.Calls[i].Text)
+		p.ep.Calls[i].Tier = p.opt.Prompts.solution(p.task.Kind, p.ep.Calls[i].Text)
 	}
 	return first, err
 }

@@ -38,12 +38,13 @@ var placeholders = map[string][]string{
 	PromptSynthesizer:  {"{problem}", "{solutions}"},
 }
 
-//go:embed prompts/math/*.txt prompts/code/*.txt
+//go:embed prompts/math/*.txt prompts/code/*.txt prompts/short/*.txt
 var own embed.FS
 
 // Prompts are the templates of all roles for both kinds of task.
 type Prompts struct {
-	text map[data.Kind]map[string]string
+	text  map[data.Kind]map[string]string
+	short bool // replies of math are asked for, and read, in the short form
 }
 
 // OwnPrompts are the prompts in our own wording.
@@ -52,14 +53,19 @@ func OwnPrompts() *Prompts {
 	for _, k := range []data.Kind{data.Math, data.Code} {
 		p.text[k] = map[string]string{}
 		for _, name := range PromptNames() {
-			b, err := own.ReadFile("prompts/" + string(k) + "/" + name + ".txt")
-			if err != nil {
-				panic(err) // the file is part of the program
-			}
-			p.text[k][name] = strings.TrimSuffix(string(b), "\n")
+			p.text[k][name] = ownText(string(k), name)
 		}
 	}
 	return p
+}
+
+// ownText is the text of one of our prompt files.
+func ownText(folder, name string) string {
+	b, err := own.ReadFile("prompts/" + folder + "/" + name + ".txt")
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	return strings.TrimSuffix(string(b), "\n")
 }
 
 // Template is the text of a prompt with its placeholders.

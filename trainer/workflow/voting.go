@@ -30,13 +30,13 @@ func (w *voting) Run(ctx context.Context, t data.Task, key prng.Key, g Generator
 		return Episode{}, err
 	}
 	candidates := p.ep.Calls[first : first+w.opt.Voters : first+w.opt.Voters]
-	a, err := p.ask(p.turn(Role{Name: "aggregator"}, nil, PromptAggregator, "{solutions}", solutions(candidates)))
+	a, err := p.ask(p.turn(Role{Name: "aggregator"}, nil, PromptAggregator, "{solutions}", p.solutions(candidates)))
 	if err != nil {
 		return Episode{}, err
 	}
 	call := &p.ep.Calls[a]
 	var chosen int
-	chosen, call.Tier = parseChoice(call.Text, len(candidates))
+	chosen, call.Tier = w.opt.Prompts.choice(t.Kind, call.Text, candidates)
 	if !w.opt.counts(call.Tier) {
 		return p.end(v, "")
 	}
@@ -44,10 +44,10 @@ func (w *voting) Run(ctx context.Context, t data.Task, key prng.Key, g Generator
 }
 
 // solutions is the numbered list an aggregator reads.
-func solutions(calls []Call) string {
+func (p *play) solutions(calls []Call) string {
 	var b strings.Builder
 	for i, c := range calls {
-		b.WriteString(SolutionHeader(i+1) + c.Text)
+		b.WriteString(p.opt.Prompts.listed(p.task.Kind, i+1, c.Text))
 	}
 	return b.String()
 }

@@ -1,0 +1,94 @@
+package trainer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"troupe/trainer/budget"
+)
+
+const (
+	// calibrationIteration is the iteration in the keys of a calibration's
+	// draws: no run's.
+	calibrationIteration = -3
+	calibrationTasks     = 4
+	calibrationRollouts  = 8
+)
+
+// Calibrate plays a small batch of the configured workflow and takes its
+// gradients, to see how long that takes. Nothing is trained or logged. Replies
+// tend to get shorter as a model learns to answer, so what comes out is rather
+// too slow than too fast.
+func Calibrate(ctx context.Context, cfg Config, parts Parts) (budget.Pace, error) {
+	cfg.Tasks, cfg.Rollouts, cfg.Iterations, cfg.ProbeEvery = calibrationTasks, calibrationRollouts, 1, 0
+	parts.Report, parts.Inject, parts.Fail = nil, nil, nil
+	t, err := New(cfg, parts)
+	if err != nil {
+		return budget.Pace{}, err
+	}
+	begin := time.Now()
+	episodes, err := t.play(ctx, calibrationIteration, t.source.draw(1, cfg.Tasks))
+	if err != nil {
+		return budget.Pace{}, fmt.Errorf("calibrate: %w", err)
+	}
+	n := float64(len(episodes))
+	pace := budget.Pace{Rollout: time.Since(begin).Seconds() / n}
+	pace.Eval = pace.Rollout
+
+	rows, err := t.rows(episodes, nil)
+	if err != nil {
+		return pace, err
+	}
+	for i, r := range rows {
+		r.advantage = float64(1 - 2*(i%2))
+	}
+	begin = time.Now()
+	for _, name := range t.trained {
+		var own []*row
+		for _, r := range rows {
+			if r.set == name && r.kept {
+				own = append(own, r)
+			}
+		}
+		if len(own) == 0 {
+			continue
+		}
+		weights, err := t.weights(own)
+		if err != nil {
+			return pace, err
+		}
+		if _, _, _, err := t.gradients(ctx, t.sets[name], own, weights); err != nil {
+			return pace, fmt.Errorf("calibrate: %w", err)
+		}
+	}
+	pace.Update = time.Since(begin).Seconds() / n
+	return pace, nil
+}
+
+// Given says which of a config's numbers for a budget to choose were set by the
+// file, the overrides or the flags, as Compose takes them; those that were not
+// are 0.
+func Given(file []byte, overrides []string, flags [][2]string) (tasks, rollouts, iterations int, err error) {
+	var c Config
+	if err := c.apply(file, overrides, flags); err != nil {
+		return 0, 0, 0, err
+	}
+	return c.Tasks, c.Rollouts, c.Iterations, nil
+}
+
+// SameButNumbers reports whether two configs differ at most in the numbers
+// that a budget chooses, those above 0 in given excepted.
+func SameButNumbers(a, b Config, tasks, rollouts, iterations int) bool {
+	for _, c := range []*Config{&a, &b} {
+		c.Tasks, c.Rollouts, c.Iterations = fixed(tasks, c.Tasks), fixed(rollouts, c.Rollouts), fixed(iterations, c.Iterations)
+	}
+	return a.identity() == b.identity()
+}
+
+func fixed(given, value int) int {
+	if given > 0 {
+		return value
+	}
+	return 0
+}
