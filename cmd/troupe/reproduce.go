@@ -171,7 +171,7 @@ func withStudy(env *environment, f studyFlags, opt study.Options, do func(*study
 	defer pool.Close()
 	judge := verifier.New(verifier.Options{Pool: pool, CacheSize: 1 << 18})
 	opt.Verifier = judge
-	show := newRunDisplay(env.Stderr, len(opt.Cells), opt.Iterations)
+	show := newStudyTable(env.Stderr, len(opt.Cells))
 	defer show.close()
 	opt.Warm, opt.Based, opt.Progress = show.warm, show.based, show.cell
 	s, err := study.New(opt)

@@ -12,7 +12,6 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"troupe/trainer"
-	"troupe/trainer/study"
 )
 
 // runDisplay shows how far runs are: bars on a terminal, a line now and then
@@ -58,32 +57,12 @@ func (d *runDisplay) line(format string, args ...any) {
 	fmt.Fprintf(d.w, format+"\n", args...)
 }
 
-func (d *runDisplay) warm(b study.Base) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if b.Single >= 0.1 || b.Steps%500 == 0 {
-		d.line("warm start %s: step %d, single %.3f, orch %.3f", b.Kind, b.Steps, b.Single, b.Orch)
-	}
-}
-
-func (d *runDisplay) based(b study.Base) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	how := fmt.Sprintf("in %.0f s", b.Seconds)
-	if b.Cached {
-		how = "from the cache"
-	}
-	d.line("base for %s: %d steps %s", b.Kind, b.Steps, how)
-}
-
 // Without a bar a run says something every so many iterations, and after an
 // iteration that ends long after the last word.
 const (
 	linesAt    = 20
 	linesAfter = 15 * time.Second
 )
-
-func (d *runDisplay) cell(c study.Cell, p trainer.Progress) { d.run(c.Name(), p) }
 
 // run notes an iteration of the named run.
 func (d *runDisplay) run(name string, p trainer.Progress) {
