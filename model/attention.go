@@ -77,12 +77,11 @@ func (p *pass) attentionForward(l int, a *activations) {
 	rot, ld := a.rotated(z, p.m.Config.HeadNorm())
 	spans := p.spans[l]
 	for i := range spans {
-		s := &spans[i]
 		if p.keep {
-			s.Own.Len = 0 // layers may share it, and a backward may run again
+			spans[i].Own.Len = 0 // layers may share it, and a backward may run again
 		}
-		p.att.Append(s.Own, rot[s.Row*ld+z.q:], ld, a.raw[s.Row*z.qkv+z.rot:], z.qkv, s.Rows)
 	}
+	p.att.AppendSpans(p.pool, spans, rot[z.q:], ld, a.raw[z.rot:], z.qkv)
 	var stats *kernels.Stats
 	if p.keep {
 		stats = &a.stats

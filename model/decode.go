@@ -125,6 +125,18 @@ func (d *Decoder) check(reqs []GenRequest) error {
 
 // bytes is the memory of keys and values for n positions.
 func (d *Decoder) bytes(n int) int64 {
-	c := &d.m.Config
-	return int64(c.Layers) * int64(8*c.KVHeads*c.HeadDim) * int64((n+31)&^31)
+	b := d.m.Config.KVBytes(n)
+	if d.m.kv16 {
+		b /= 2
+	}
+	return b
+}
+
+// slotBytes is the memory of a slot that can give n tokens: its tails take as
+// much as the keys of 32 positions.
+func (d *Decoder) slotBytes(n int) int64 {
+	if d.m.small() {
+		return d.bytes(n)
+	}
+	return d.bytes(n) + d.m.Config.KVBytes(32)/2
 }

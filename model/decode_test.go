@@ -79,6 +79,7 @@ func TestSamplerAndScorerAgreeBitForBit(t *testing.T) {
 		for _, workers := range []int{1, 2} {
 			t.Run(fmt.Sprintf("%s/workers%d", cfg.Type, workers), func(t *testing.T) {
 				m := base.Clone()
+				m.large, m.kv16 = workers == 2, s == 1
 				m.pool = kernels.NewPool(workers)
 				defer m.pool.Close()
 				d := m.NewDecoder(DecoderOptions{Slots: 7, KVBytes: 1 << 18})

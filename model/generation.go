@@ -159,7 +159,7 @@ func (g *generation) take(inWork int) []*job {
 	cost := g.bytes(len(f[0].Prompt))
 	k := 0
 	for k < min(n, len(f)) {
-		more := g.bytes(f[k].limit)
+		more := g.slotBytes(f[k].limit)
 		if g.used+cost+more > g.opt.KVBytes && inWork+k > 0 {
 			break
 		}

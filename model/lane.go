@@ -145,47 +145,9 @@ func (l *lane) prefixOf(j *job) (pre *prefix, known bool) {
 	return pre, false
 }
 
-// caches makes kv hold n positions a layer, in its old memory if that is
-// large enough.
-func (l *lane) caches(kv []kernels.KVCache, n int) []kernels.KVCache {
-	k, v, c := l.p.att.CacheLen(n)
-	if kv == nil {
-		kv = make([]kernels.KVCache, len(l.p.m.layers))
-	}
-	if len(kv) > 0 && cap(kv[0].K) < k {
-		mem := make([]float32, len(kv)*(k+v))
-		for i := range kv {
-			kv[i].K, kv[i].V = mem[:k:k], mem[k:k+v:k+v]
-			mem = mem[k+v:]
-		}
-	}
-	for i := range kv {
-		kv[i] = kernels.KVCache{K: kv[i].K[:cap(kv[i].K)][:k], V: kv[i].V[:cap(kv[i].V)][:v], Cap: c}
-	}
-	return kv
-}
-
-func (l *lane) newSlot(n int) *slot {
-	s := &slot{}
-	if k := len(l.idle); k > 0 {
-		s, l.idle = l.idle[k-1], l.idle[:k-1]
-	}
-	s.kv = l.caches(s.kv, max(n, 1))
-	return s
-}
-
-func (l *lane) newPrefix(n int) *prefix {
-	pre := &prefix{}
-	if k := len(l.free); k > 0 {
-		pre, l.free = l.free[k-1], l.free[:k-1]
-	}
-	pre.kv, pre.users, pre.bytes, pre.done = l.caches(pre.kv, n), 0, l.g.bytes(n), 0
-	return pre
-}
-
 // release gives a slot back, and its prefix with the last user.
 func (l *lane) release(s *slot) {
-	freed := l.g.bytes(s.limit)
+	freed := l.g.slotBytes(s.limit)
 	if pre := s.prefix; pre.users == 1 {
 		freed += pre.bytes
 		l.live = slices.DeleteFunc(l.live, func(p *prefix) bool { return p == pre })

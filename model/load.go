@@ -36,6 +36,11 @@ type LoadOptions struct {
 	// Of longer sequences some layers are recomputed. How a batch is cut depends
 	// on it, and so do the last bits of gradients.
 	ActivationBytes int64
+	// KV is the precision of keys and values, f32 or bf16; "" means f32. With bf16
+	// they are rounded everywhere, in training too, where the gradient passes the
+	// rounding unchanged: sampler and trainer still agree bit for bit. The sampler
+	// then keeps them in half the memory.
+	KV string
 	// Vocab is the number of ids the tokenizer knows, where the checkpoint's
 	// vocabulary is padded beyond them. Padding has no probability: it is never
 	// sampled, and log-probabilities, entropies and gradients are those of the
@@ -67,6 +72,9 @@ func Load(dir string, opt LoadOptions) (*Model, error) {
 			return nil, fmt.Errorf("numerics %q is for frozen weights: all parameters are trained in %s", opt.Numerics, NumericsF32)
 		}
 	}
+	if opt.KV != "" && opt.KV != "f32" && opt.KV != "bf16" {
+		return nil, fmt.Errorf("keys and values in %q: want f32 or bf16", opt.KV)
+	}
 	cfg, err := ReadConfig(dir)
 	if err != nil {
 		return nil, err
@@ -79,7 +87,7 @@ func Load(dir string, opt LoadOptions) (*Model, error) {
 	if opt.Vocab < 0 || opt.Vocab > cfg.Vocab {
 		return nil, fmt.Errorf("%s: the tokenizer has ids up to %d, the model's vocabulary ends at %d: they do not belong together", dir, opt.Vocab-1, cfg.Vocab-1)
 	}
-	m := &Model{Config: cfg, numerics: kind, pool: opt.Pool, budget: opt.ActivationBytes, vocab: opt.Vocab}
+	m := &Model{Config: cfg, numerics: kind, pool: opt.Pool, budget: opt.ActivationBytes, vocab: opt.Vocab, kv16: opt.KV == "bf16"}
 	if m.pool == nil {
 		m.pool = kernels.Default()
 	}

@@ -17,6 +17,7 @@ type Model struct {
 	numerics kernels.Numerics
 	pool     *kernels.Pool
 	budget   int64 // bytes for activations; 0 means defaultActivations
+	kv16     bool  // keys and values are rounded to bfloat16
 	vocab    int   // ids from here on are padding; 0 means none
 	large    bool  // treat as large whatever the size: for tests
 	layout   *layout
@@ -135,7 +136,7 @@ func (m *Model) Refresh() {
 // Clone copies a trainable model: parameters of its own, shared by nobody. A
 // frozen model shares its weights with the clone.
 func (m *Model) Clone() *Model {
-	out := &Model{Config: m.Config, numerics: m.numerics, Warnings: m.Warnings, pool: m.pool, budget: m.budget, vocab: m.vocab, layout: m.layout}
+	out := &Model{Config: m.Config, numerics: m.numerics, Warnings: m.Warnings, pool: m.pool, budget: m.budget, vocab: m.vocab, kv16: m.kv16, layout: m.layout}
 	if m.flat == nil {
 		out.layers, out.norm, out.head, out.embed = m.layers, m.norm, m.head, m.embed
 		return out

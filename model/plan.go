@@ -222,7 +222,7 @@ func (p *pass) ownCaches(c *chunk) {
 		for i := range p.spans[l] {
 			s, kc := &p.spans[l][i], &p.caches[l*spans+i]
 			k, v, n := p.att.CacheLen(s.Rows)
-			*kc = kernels.KVCache{K: mem[:k:k], V: mem[k : k+v : k+v], Cap: n, Row: s.Row}
+			*kc = kernels.KVCache{K: mem[:k:k], V: mem[k : k+v : k+v], Cap: n, Row: s.Row, Rounded: p.m.kv16}
 			mem = mem[k+v:]
 			s.Own = kc
 		}

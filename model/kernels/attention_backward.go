@@ -128,7 +128,7 @@ func (b *attentionBack) rows(s *Span, h, kv, r0, r1 int, w *workerScratch) {
 	o := b.out[row*b.ldo+h*d:]
 	q, ldq := w.gather(bufQ, b.q[row*b.ldq+h*d:], b.ldq, rows, d)
 	do, lddo := w.gather(bufDout, b.dout[row*b.lddo+h*d:], b.lddo, rows, d)
-	b.scores(p, ld, q, ldq, rows, s, kv, total)
+	b.scores(p, ld, q, ldq, rows, s, kv, total, w)
 	if n > 0 {
 		product(g, ld, do, lddo, rows, w.buf[3], n, d)
 	}

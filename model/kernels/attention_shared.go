@@ -15,11 +15,11 @@ func (a Attention) forwardShared(out []float32, ldo int, q []float32, ldq int, s
 	scores := w.floats(0, it.heads*n*ld)
 	qs, os := q[spans[0].Row*ldq+it.head*d:], out[spans[0].Row*ldo+it.head*d:]
 	for h := range it.heads {
-		a.panelProduct(scores[h*n*ld:], ld, qs[h*d:], ldq, n, spans[0].Prefix, kv, pre)
+		a.panelProduct(scores[h*n*ld:], ld, qs[h*d:], ldq, n, spans[0].Prefix, kv, pre, w)
 	}
 	for i := range spans { // own keys: the rows of a span's heads are n rows apart
 		s := &spans[i]
-		a.panelProduct(scores[i*ld+pre:], n*ld, qs[i*ldq:], d, it.heads, s.Own, kv, s.Own.Len)
+		a.panelProduct(scores[i*ld+pre:], n*ld, qs[i*ldq:], d, it.heads, s.Own, kv, s.Own.Len, w)
 		for h := range it.heads {
 			row := scores[(h*n+i)*ld:][:s.keys()]
 			m := float32(rowMax(row) * a.Scale)

@@ -37,6 +37,7 @@ type attentionBatch struct {
 	stats      *Stats
 	scratch    Scratch
 	out        []float32
+	rounded    bool    // keys and values to bfloat16
 	rowsOfSpan [][]int // for each span the rows of the keys its last row sees, in order
 }
 
@@ -58,7 +59,7 @@ func (b *attentionBatch) fill() {
 	row := 0
 	add := func(n int, prefix *KVCache, before []int) ([]int, *KVCache) {
 		c := b.NewCache(n)
-		c.Row = row
+		c.Row, c.Rounded = row, b.rounded
 		b.Append(c, b.k[row*b.ldkv:], b.ldkv, b.v[row*b.ldkv:], b.ldkv, n)
 		rows := append([]int(nil), before...)
 		for i := range n {
@@ -165,6 +166,61 @@ func TestAttentionDecodesTheSameBits(t *testing.T) {
 		}
 		sameBits(t, "families", all, first)
 	})
+}
+
+// decodeCache is a cache of float32 or bfloat16, growing by single positions or not.
+func (b *attentionBatch) decodeCache(n int, tail, half bool) *KVCache {
+	c := b.NewCache(n)
+	c.Rounded = b.rounded
+	if tail {
+		c.Tail = make([]float32, b.TailLen())
+	}
+	if half {
+		k, v, _ := b.CacheLen16(n)
+		c.K, c.V, c.K16, c.V16 = nil, nil, alignedU16(k), alignedU16(v)
+	}
+	return c
+}
+
+// Caches of every kind give the bits of the whole sequence, that of bfloat16 those
+// of a sequence whose keys and values are rounded.
+func TestAttentionDecodesTheSameBitsFromEveryCache(t *testing.T) {
+	each(t, func(t *testing.T) {
+		for i, c := range farCases {
+			for kind := range 8 {
+				b := newAttentionBatch(c, uint64(i))
+				tail, half := kind&1 == 1, kind&2 == 2
+				b.rounded = half || kind&4 == 4
+				b.fill()
+				b.Forward(nil, b.out, b.ldq, b.q, b.ldq, b.spans, nil, &b.scratch)
+				for s := range b.spans {
+					b.checkDecode(t, s, tail, half)
+				}
+			}
+		}
+	})
+}
+
+// checkDecode decodes span s row by row, its prefix first in pieces.
+func (b *attentionBatch) checkDecode(t *testing.T, s int, tail, half bool) {
+	t.Helper()
+	sp, got := b.spans[s], make([]float32, len(b.out))
+	own, pre := b.decodeCache(sp.Rows, tail, half), (*KVCache)(nil)
+	if before := b.rowsOfSpan[s][:len(b.rowsOfSpan[s])-sp.Rows]; len(before) > 0 {
+		pre = b.decodeCache(len(before), tail, half)
+		for at, piece := 0, 1; at < len(before); at, piece = at+piece, piece+3 {
+			piece = min(piece, len(before)-at)
+			row := before[at] * b.ldkv
+			b.Append(pre, b.k[row:], b.ldkv, b.v[row:], b.ldkv, piece)
+		}
+	}
+	for r := range sp.Rows {
+		one := []Span{{sp.Row + r, 1, pre, own}}
+		b.AppendSpans(nil, one, b.k, b.ldkv, b.v, b.ldkv)
+		b.Forward(nil, got, b.ldq, b.q, b.ldq, one, nil, &b.scratch)
+		row := (sp.Row + r) * b.ldq
+		sameBits(t, fmt.Sprintf("span %d row %d, tail %v, bfloat16 %v", s, r, tail, half), got[row:][:b.Heads*b.HeadDim], b.out[row:][:b.Heads*b.HeadDim])
+	}
 }
 
 // Single rows that share a prefix are computed together: the same bits as alone.

@@ -19,7 +19,7 @@ type attentionItem struct {
 }
 
 type workerScratch struct {
-	buf [12][]float32
+	buf [14][]float32
 	inv [attentionRows]float32
 }
 
