@@ -54,6 +54,6 @@
 // self-test against the portable order ([AMX] says what is missing). No tile
 // instruction runs before. A call of an AMX kernel configures tiles, computes and
 // releases them without a return to Go in between, so that no goroutine moves to
-// another thread with tiles in use, and takes some microseconds at most, so that
+// another thread with tiles in use, and takes some tens of microseconds, so that
 // it doesn't hold up the collector.
 package kernels
