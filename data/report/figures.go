@@ -1,262 +1,239 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"image/color"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
-
 	"troupe/data/store"
 )
 
-// Figure is one plot with the query that gives its numbers.
+// Figure is a row of panels over the same axes, with the query that gives its
+// numbers.
 type Figure struct {
 	Name    string // file name without extension
+	Topic   string // heading under which it stands
 	Title   string
 	Caption string
 	Query   string
-	Series  []Series
 	YLabel  string
+	Panels  []Panel
+	span    bool // drawn as ranges, not as curves
 }
 
-// Series is one line of a figure; SE, when not nil, draws a band of one
-// standard error.
+// Panel is one drawing of a figure.
+type Panel struct {
+	Title  string
+	Series []Series
+}
+
+// Series is one line of a panel; SE, when not nil, draws a band of one standard
+// error. Key is its name in the legend that a figure's panels share.
 type Series struct {
-	Name string
-	X, Y []float64
-	SE   []float64
+	Name, Key   string
+	Color, Dash int
+	X, Y        []float64
+	SE          []float64
 }
 
-// roleFigures lists the figures made from one metric of role_steps each.
-var roleFigures = []struct{ metric, title, caption string }{
-	{"actor/grad_norm", "Gradient norm by role", "Norm of each role's share of the gradient, before clipping."},
-	{"actor/ppl_base", "Perplexity under the base policy", "How the base model sees what a role writes; a rise is drift that accuracy may not show."},
-	{"actor/mass_share", "Gradient mass by role", "Share of the update that points where the whole update goes; shares of one policy add up to 1."},
-	{"actor/amplification", "Gradient amplification", "Norm of the sum of a role's slots over the root of the sum of squares: 1 for unrelated slots. Small batches show noise."},
-	{"actor/capture", "Role capture", "How much more a role's output reads like a generator's than like its own, to the base model, in nats a token."},
-	{"parse/primary", "Answers parsed as asked", "Share of a role's calls whose answer was found in the form that its prompt asks for."},
-	{"actor/entropy", "Entropy by role", "Mean surprise of sampled tokens, in nats."},
-	{"workflow/selection_lift", "Selection as lift over chance", "How much more often the judge picks a right candidate than chance would, where candidates differ."},
-	{"workflow/recovery", "Recovery by refinement", "Share of wrong first answers that were right after refinement."},
+// metricFigures lists the figures made from one metric each.
+var metricFigures = []struct{ metric, topic, title, caption string }{
+	{"critic/rewards/mean", "Reward", "Training reward", "Mean reward of an iteration's answers."},
+	{"actor/grad_norm", "Gradients by role", "Gradient norm by role", "Norm of each role's share of the gradient, before clipping."},
+	{"actor/mass_share", "Gradients by role", "Gradient mass share", "Share of the update that points where the whole update goes. Shares of one policy add up to 1; isolated policies have none."},
+	{"actor/amplification", "Gradients by role", "Gradient amplification", "Norm of the sum of a role's slots over the root of the sum of their squares: 1 for unrelated slots, √3 for three equal ones. Small batches show noise."},
+	{"actor/ppl_base", "Perplexity and entropy", "Perplexity under the base model", "How the model before training sees what a role writes; a rise is drift that accuracy may not show."},
+	{"actor/ppl_self", "Perplexity and entropy", "Training perplexity", "Of a role's replies under the policy that wrote them."},
+	{"actor/entropy", "Perplexity and entropy", "Entropy by role", "Mean surprise of sampled tokens, in nats."},
+	{"actor/capture", "Role capture", "Role capture", "How much more a role's replies read like a solver's than like its own, to the base model, in nats a token. Towards 0: captured."},
+	{"parse/primary", "Role capture", "Readable replies", "Share of a role's replies in the form that its prompt asks for."},
+	{"workflow/selection", "Selection and recovery", "Selection", "Share of episodes with differing candidates in which the judge picked a right one."},
+	{"workflow/selection_lift", "Selection and recovery", "Selection over chance", "How much more often the judge picks a right candidate than chance would, where candidates differ."},
+	{"workflow/recovery", "Selection and recovery", "Recovery by refinement", "Share of wrong first answers that ended right."},
+	{"workflow/regression", "Selection and recovery", "Regression by refinement", "Share of right first answers that ended wrong."},
 }
 
-const roleQuery = `SELECT role, iteration, value FROM role_steps
+const metricQuery = `SELECT role, iteration, value FROM role_steps
 WHERE run = :run AND metric = '%s' AND slot = -1 AND value IS NOT NULL ORDER BY role, iteration`
 
-// loadFigures makes the accuracy figures from the cells and the role figures
-// from the metrics there are.
-func loadFigures(ctx context.Context, db *store.DB, r *Report) ([]Figure, error) {
-	out := accuracyFigures(r.Cells)
-	for _, f := range roleFigures {
-		groups := map[group][]Series{}
-		for _, run := range r.Runs {
-			series, err := roleSeries(ctx, db, run, f.metric)
-			if err != nil {
-				return nil, err
-			}
-			control, _ := pair(run.Profile, run.Workflow, run.Policy)
-			g := group{run.Task, control}
-			groups[g] = append(groups[g], series...)
-		}
-		for _, g := range sortedGroups(groups) {
-			if len(groups[g]) == 0 {
-				continue
-			}
-			out = append(out, Figure{
-				Name: strings.ReplaceAll(f.metric, "/", "-") + "-" + g.name(), Title: f.title + ", " + g.title(), Caption: f.caption,
-				Query: fmt.Sprintf(roleQuery, f.metric), Series: groups[g], YLabel: f.metric,
-			})
-		}
-	}
-	return out, nil
-}
+const stepQuery = `SELECT iteration, value FROM steps
+WHERE run = :run AND metric = '%s' AND value IS NOT NULL ORDER BY iteration`
 
-// group is what shares a figure: the runs of the grid on a task, or the two of
-// a control.
-type group struct{ task, control string }
-
-// name is the group's part of a file name.
-func (g group) name() string {
-	if g.control == "" {
-		return g.task
-	}
-	return g.task + "-" + g.control
-}
-
-// title is the group as figures are headed.
-func (g group) title() string {
-	if g.control == "" {
-		return g.task
-	}
-	return g.task + ", control " + g.control
-}
-
-// sortedGroups has math before code, and the grid before controls.
-func sortedGroups(m map[group][]Series) []group {
-	return slices.SortedFunc(maps.Keys(m), func(a, b group) int {
-		return cmp.Or(cmp.Compare(b.task, a.task), cmp.Compare(a.control, b.control))
-	})
-}
-
-// accuracyFigures draws one figure for each task and temperature, and one for
-// each control.
-func accuracyFigures(cells []Cell) []Figure {
-	var out []Figure
+// loadFigures makes the accuracy figures from the cells and the others from the
+// metrics there are.
+func (r *Report) loadFigures(ctx context.Context, db *store.DB) error {
+	r.Figures = append(accuracyFigures(r.Cells), spanFigures(r.Cells)...)
+	names := make([]string, len(metricFigures))
 	at := map[string]int{}
-	for _, c := range cells {
-		if len(c.Points) == 0 {
+	for i, f := range metricFigures {
+		names[i], at[f.metric] = f.metric, i
+	}
+	sheets := make([]map[group]*sheet, len(metricFigures))
+	for _, run := range r.Runs {
+		rows, err := db.Series(ctx, run.ID, names, 0, false)
+		if err != nil {
+			return fmt.Errorf("report on run %s: %w", run.ID, err)
+		}
+		for _, c := range curvesOf(rows) {
+			i := at[c.metric]
+			if sheets[i] == nil {
+				sheets[i] = map[group]*sheet{}
+			}
+			k := keyOf(run, r.scale(run.ID))
+			sheetOf(sheets[i], k.group).add(k, c.series(k))
+		}
+	}
+	for i, f := range metricFigures {
+		for _, g := range sortedGroups(sheets[i]) {
+			query := metricQuery
+			if !strings.HasPrefix(f.metric, "actor/") && !strings.HasPrefix(f.metric, "workflow/") && !strings.HasPrefix(f.metric, "parse/") {
+				query = stepQuery
+			}
+			r.Figures = append(r.Figures, Figure{
+				Name: strings.ReplaceAll(f.metric, "/", "-") + "-" + g.name(), Topic: f.topic, Title: f.title + ": " + g.title(),
+				Caption: f.caption, Query: fmt.Sprintf(query, f.metric), YLabel: f.metric, Panels: sheets[i][g].panels()})
+		}
+	}
+	slices.SortStableFunc(r.Figures, func(a, b Figure) int { return cmp.Compare(topicOrder(a.Topic), topicOrder(b.Topic)) })
+	return nil
+}
+
+func topicOrder(topic string) int {
+	switch topic {
+	case topicAccuracy:
+		return -2
+	case topicSpan:
+		return -1
+	}
+	return slices.IndexFunc(metricFigures, func(f struct{ metric, topic, title, caption string }) bool { return f.topic == topic })
+}
+
+// rolesCurve is a metric of a role as read from the log.
+type rolesCurve struct {
+	metric, role string
+	x, y         []float64
+}
+
+// curvesOf cuts rows in the order of metric and role into curves.
+func curvesOf(rows []store.Metric) []rolesCurve {
+	var out []rolesCurve
+	for _, m := range rows {
+		if m.Value == nil {
 			continue
 		}
-		how := fmt.Sprintf("T %g", c.Temperature)
-		if c.Temperature == 0 {
-			how = "greedy"
+		if n := len(out); n == 0 || out[n-1].metric != m.Name || out[n-1].role != m.Role {
+			out = append(out, rolesCurve{metric: m.Name, role: m.Role})
 		}
-		control, series := pair(c.Profile, c.Workflow, c.Policy)
-		g := group{c.Task, control}
-		name := "accuracy-" + g.name() + "-" + strings.ReplaceAll(how, " ", "")
-		i, ok := at[name]
-		if !ok {
-			i = len(out)
-			at[name] = i
-			out = append(out, Figure{Name: name, Title: "Accuracy on " + g.title() + ", " + how, YLabel: "accuracy", Query: itemsQuery,
-				Caption: "Share of held-out tasks solved, with a band of one standard error. The first point is the base model."})
-		}
-		s := Series{Name: series}
-		for _, p := range c.Points {
-			a := p.Accuracy()
-			s.X = append(s.X, float64(p.Iteration))
-			s.Y = append(s.Y, a)
-			s.SE = append(s.SE, math.Sqrt(a*(1-a)/float64(max(1, len(p.Right)))))
-		}
-		out[i].Series = append(out[i].Series, s)
+		c := &out[len(out)-1]
+		c.x, c.y = append(c.x, float64(m.Iteration)), append(c.y, *m.Value)
 	}
 	return out
 }
 
-func roleSeries(ctx context.Context, db *store.DB, run store.Run, metric string) ([]Series, error) {
-	rows, err := db.Query(ctx, fmt.Sprintf(roleQuery, metric), run.ID)
-	if err != nil {
-		return nil, err
+// roles in the order of their colours, which the dashboard shares.
+var roles = []string{"generator", "aggregator", "evaluator", "orchestrator", "worker", "synthesizer"}
+
+// series styles a curve: the colour is the role's, the dash the policy's. Curves
+// without a role have their policy's colour.
+func (c rolesCurve) series(k key) Series {
+	s := Series{X: c.x, Y: c.y, Color: k.color(), Name: k.series, Key: k.legend()}
+	if c.role == "" {
+		return s
 	}
-	var out []Series
-	_, called := pair(run.Profile, run.Workflow, run.Policy)
-	for v := rows.Next(); v != nil; v = rows.Next() {
-		role, _ := v[0].(string)
-		iteration, _ := v[1].(int64)
-		value, _ := v[2].(float64)
-		name := called + ": " + role
-		if len(out) == 0 || out[len(out)-1].Name != name {
-			out = append(out, Series{Name: name})
-		}
-		s := &out[len(out)-1]
-		s.X, s.Y = append(s.X, float64(iteration)), append(s.Y, value)
+	s.Color, s.Dash = slices.Index(roles, c.role), k.color()
+	if s.Color < 0 {
+		s.Color = len(roles)
 	}
-	return out, rows.Close()
+	s.Name = c.role + ", " + k.series
+	s.Key = c.role
+	if k.policy != "" {
+		s.Key += ", " + k.policy
+	}
+	return s
 }
 
-// palette has colours that are told apart in print and by colour-blind eyes
-// (Okabe and Ito 2008), with dashes for more lines than colours.
-var palette = []color.RGBA{{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {86, 180, 233, 255}, {150, 110, 0, 255}, {60, 60, 60, 255}}
-
-// plot draws the figure.
-func (f Figure) plot() (*plot.Plot, error) {
-	p := plot.New()
-	p.Title.Text = f.Title
-	p.X.Label.Text = "iteration"
-	p.Y.Label.Text = f.YLabel
-	p.Legend.Top = true
-	p.Add(plotter.NewGrid())
-	for i, s := range f.Series {
-		col := palette[i%len(palette)]
-		if s.SE != nil {
-			if err := addBand(p, s, col); err != nil {
-				return nil, err
-			}
-		}
-		pts := make(plotter.XYs, len(s.X))
-		for k := range s.X {
-			pts[k] = plotter.XY{X: s.X[k], Y: s.Y[k]}
-		}
-		l, err := plotter.NewLine(pts)
-		if err != nil {
-			return nil, fmt.Errorf("figure %s: %w", f.Name, err)
-		}
-		l.Color, l.Width = col, vg.Points(1.6)
-		if d := i / len(palette); d > 0 {
-			l.Dashes = []vg.Length{vg.Points(float64(2 + 3*d)), vg.Points(3)}
-		}
-		p.Add(l)
-		p.Legend.Add(s.Name, l)
+// accuracyFigures draws one figure for each group and temperature.
+func accuracyFigures(cells []Cell) []Figure {
+	type of struct {
+		temperature float64
+		group
 	}
-	// Room for the legend above the curves.
-	p.Y.Max += (p.Y.Max - p.Y.Min) * 0.06 * float64(min(len(f.Series), 8))
-	return p, nil
+	sheets := map[of]*sheet{}
+	for _, c := range cells {
+		if len(c.Points) < 2 {
+			continue
+		}
+		k := c.key()
+		s := Series{Name: k.series, Key: k.legend(), Color: k.color(), Dash: k.seedIndex}
+		if k.seed > 1 && k.control == "" {
+			s.Key += fmt.Sprintf(", seed %d", k.seed)
+			s.Name = s.Key
+		}
+		for _, p := range c.Points {
+			a := p.Accuracy()
+			s.X, s.Y = append(s.X, float64(p.Iteration)), append(s.Y, a)
+			s.SE = append(s.SE, math.Sqrt(a*(1-a)/float64(max(1, len(p.Right)))))
+		}
+		g := of{c.Temperature, k.group}
+		if sheets[g] == nil {
+			sheets[g] = &sheet{}
+		}
+		k.panelSeed = 0 // the seeds of a workflow share a panel
+		sheets[g].add(k, s)
+	}
+	var out []Figure
+	for _, g := range slices.SortedFunc(maps.Keys(sheets), func(a, b of) int {
+		return cmp.Or(a.group.compare(b.group), cmp.Compare(b.temperature, a.temperature))
+	}) {
+		out = append(out, Figure{Name: "accuracy-" + g.name() + "-" + strings.ReplaceAll(decoding(g.temperature), " ", ""), Topic: topicAccuracy,
+			Title: "Accuracy: " + g.title() + ", " + decoding(g.temperature), YLabel: "accuracy", Query: itemsQuery, Panels: sheets[g].panels(),
+			Caption: "Share of held-out tasks solved, with a band of one standard error over tasks. The first point is the base model."})
+	}
+	return out
 }
 
-func addBand(p *plot.Plot, s Series, col color.RGBA) error {
-	ring := make(plotter.XYs, 0, 2*len(s.X))
-	for k := range s.X {
-		ring = append(ring, plotter.XY{X: s.X[k], Y: s.Y[k] + s.SE[k]})
-	}
-	for k := len(s.X) - 1; k >= 0; k-- {
-		ring = append(ring, plotter.XY{X: s.X[k], Y: s.Y[k] - s.SE[k]})
-	}
-	band, err := plotter.NewPolygon(ring)
-	if err != nil {
-		return err
-	}
-	band.Color = color.NRGBA{col.R, col.G, col.B, 40}
-	band.LineStyle.Width = 0
-	p.Add(band)
-	return nil
-}
-
-// The size of figures.
 const (
-	width  = 7 * vg.Inch
-	height = 4.2 * vg.Inch
+	topicAccuracy = "Accuracy"
+	topicSpan     = "Ceiling and floor"
 )
 
-// SVG is the figure as an inline image.
-func (f Figure) SVG() (string, error) {
-	p, err := f.plot()
-	if err != nil {
-		return "", err
+func decoding(temperature float64) string {
+	if temperature == 0 {
+		return "greedy"
 	}
-	c := vgsvg.New(width, height)
-	p.Draw(draw.New(c))
-	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
-		return "", err
-	}
-	s := b.String()
-	if i := strings.Index(s, "<svg"); i > 0 {
-		s = s[i:] // the XML prologue has no place inside HTML
-	}
-	return s, nil
+	return fmt.Sprintf("T %g", temperature)
 }
 
-// PNG is the figure as a picture.
-func (f Figure) PNG() ([]byte, error) {
-	p, err := f.plot()
-	if err != nil {
-		return nil, err
+// spanFigures draws the ceiling and the floor of every cell.
+func spanFigures(cells []Cell) []Figure {
+	sheets := map[group]*sheet{}
+	for _, c := range cells {
+		if c.FinalAt == 0 {
+			continue
+		}
+		k := c.key()
+		name := k.panelTitle()
+		if k.series != "" && k.control == "" && k.policy != "" {
+			name += " " + k.policy
+		} else if k.control != "" {
+			name = k.series
+		}
+		s := Series{Name: name, X: []float64{c.Base, c.Floor, c.Peak, c.Final}}
+		k.panelSeed, k.workflow = 0, decoding(c.Temperature)
+		if k.control != "" {
+			k.control += ", " + decoding(c.Temperature)
+		}
+		sheetOf(sheets, k.group).add(k, s)
 	}
-	c := vgimg.PngCanvas{Canvas: vgimg.New(width, height)}
-	p.Draw(draw.New(c))
-	var b bytes.Buffer
-	_, err = c.WriteTo(&b)
-	return b.Bytes(), err
+	var out []Figure
+	for _, g := range sortedGroups(sheets) {
+		out = append(out, Figure{Name: "ceiling-" + g.name(), Topic: topicSpan, Title: "Ceiling and floor: " + g.title(), YLabel: "accuracy",
+			Query: cellsQuery, Panels: sheets[g].panels(), span: true,
+			Caption: "Ring: the base model. Disc: the last evaluation. Bar: from the floor, the lowest evaluation after the best one, to the ceiling, the best."})
+	}
+	return out
 }

@@ -4,57 +4,28 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"sort"
+	"slices"
 	"strings"
 
 	"troupe/data/store"
 	"troupe/trainer/metrics"
 )
 
-// Cell is one run as the study's tables show it, at one temperature, on tasks
-// that were never trained on.
-type Cell struct {
-	Run, Task, Workflow, Policy, Model string
-	Profile                            string
-	Seed                               uint64
-	Temperature                        float64
-	N                                  int
-	Base, Peak, Final, Floor           float64
-	PeakAt, FinalAt                    int
-	SE                                 float64 // of Final
-	P                                  float64 // McNemar, exact, base against final; 1 without both
-	Curve                              metrics.Curve
-	Points                             []metrics.Point
-}
-
-// Name is the cell's name in tables.
-func (c Cell) Name() string { return c.Workflow + " " + c.Policy + " " + c.Task }
-
-// pair splits the profile of a control's run, study/NAME/ARM: the pair that it
-// belongs to, which has figures of its own, and what it is called in them. Other
-// runs belong to none and are called by workflow and policy.
-func pair(profile, workflow, policy string) (control, series string) {
-	if name, ok := strings.CutPrefix(profile, "study/"); ok {
-		if control, arm, ok := strings.Cut(name, "/"); ok {
-			return control, arm
-		}
-	}
-	return "", workflow + " " + policy
-}
-
-// Gain is final minus base.
-func (c Cell) Gain() float64 { return c.Final - c.Base }
-
 // Report is everything a report shows.
 type Report struct {
-	Database string
-	Runs     []store.Run
-	Cells    []Cell
-	Figures  []Figure
-	Events   []Event
+	Database      string
+	Runs          []store.Run // that trained
+	Cells         []Cell
+	Pairs         []Pair // isolated against shared policies
+	Evaluations   []Cell // of checkpoints, by `troupe eval`
+	Figures       []Figure
+	Conversations []Conversation
+	Events        []Event
+
+	scales map[string]scaled
 }
 
 // Event is an alarm of a run.
@@ -72,8 +43,11 @@ type Event struct {
 // to have warned.
 const fall = 0.1
 
-// heldSplit is the split that printed tables use.
-const heldSplit = "held"
+// Profiles of rows in runs that trained nothing.
+const (
+	profileEval   = "eval"
+	profileVerify = "verify"
+)
 
 // Load reads a report's content from db. runs limits it to the given ids; none
 // means all.
@@ -82,44 +56,63 @@ func Load(ctx context.Context, db *store.DB, runs ...string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	want := map[string]bool{}
-	for _, id := range runs {
-		want[id] = true
-	}
 	r := &Report{Database: db.Path()}
+	var evaluations []store.Run
 	for _, run := range all {
-		if len(runs) > 0 && !want[run.ID] {
-			continue
+		switch {
+		case len(runs) > 0 && !slices.Contains(runs, run.ID), run.Workflow == profileVerify:
+		case run.Profile == profileEval:
+			evaluations = append(evaluations, run)
+		default:
+			r.Runs = append(r.Runs, run)
 		}
-		r.Runs = append(r.Runs, run)
-		cells, err := loadCells(ctx, db, run)
+	}
+	if r.scales, err = loadScales(ctx, db, r.Runs); err != nil {
+		return nil, err
+	}
+	for _, run := range r.Runs {
+		if err := r.loadRun(ctx, db, run); err != nil {
+			return nil, fmt.Errorf("report on run %s: %w", run.ID, err)
+		}
+	}
+	for _, run := range evaluations {
+		cells, err := loadCells(ctx, db, run, scaled{})
 		if err != nil {
 			return nil, fmt.Errorf("report on run %s: %w", run.ID, err)
 		}
-		r.Cells = append(r.Cells, cells...)
-		events, err := db.Events(ctx, run.ID, 0)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range events {
-			if e.Severity != "info" {
-				event := Event{Run: run.ID, EventRow: e}
-				if e.Severity == "alarm" && len(cells) > 0 {
-					event.Lead, event.Leads = metrics.LeadTime(cells[0].Points, fall, e.Iteration)
-				}
-				r.Events = append(r.Events, event)
-			}
-		}
+		r.Evaluations = append(r.Evaluations, cells...)
 	}
-	sort.SliceStable(r.Cells, func(i, j int) bool {
-		a, b := r.Cells[i], r.Cells[j]
-		if a.Task != b.Task {
-			return a.Task > b.Task // math before code
-		}
-		return order(a.Workflow) < order(b.Workflow)
-	})
-	r.Figures, err = loadFigures(ctx, db, r)
+	sortCells(r.Cells)
+	r.Pairs = pairPolicies(r.Cells)
+	if err := r.loadFigures(ctx, db); err != nil {
+		return nil, err
+	}
+	r.Conversations, err = loadConversations(ctx, db, r.Runs, evaluations)
 	return r, err
+}
+
+// loadRun adds a run's cells and alarms.
+func (r *Report) loadRun(ctx context.Context, db *store.DB, run store.Run) error {
+	cells, err := loadCells(ctx, db, run, r.scales[run.ID])
+	if err != nil {
+		return err
+	}
+	r.Cells = append(r.Cells, cells...)
+	events, err := db.Events(ctx, run.ID, 0)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		if e.Severity == "info" {
+			continue
+		}
+		event := Event{Run: run.ID, EventRow: e}
+		if e.Severity == "alarm" && len(cells) > 0 {
+			event.Lead, event.Leads = metrics.LeadTime(cells[0].Points, fall, e.Iteration)
+		}
+		r.Events = append(r.Events, event)
+	}
+	return nil
 }
 
 // order is the order of workflows in the paper's tables.
@@ -132,76 +125,70 @@ func order(workflow string) int {
 	return 9
 }
 
-// itemsQuery reads the outcomes of one run's evaluations.
-const itemsQuery = `SELECT iteration, temperature, task, correct FROM eval_items
-WHERE run = :run AND split = 'held' AND correct IS NOT NULL ORDER BY temperature, iteration, task`
+// pair splits the profile of a control's run, study/NAME/ARM: the pair that it
+// belongs to, which has figures of its own, and what it is called in them. Other
+// runs belong to none and are called by workflow and policy.
+func pair(profile, workflow, policy string) (control, series string) {
+	if name, ok := strings.CutPrefix(profile, "study/"); ok {
+		if control, arm, ok := strings.Cut(name, "/"); ok {
+			return control, arm
+		}
+	}
+	return "", strings.TrimSpace(workflow + " " + policy)
+}
 
-// loadCells makes one cell for each temperature at which the run was evaluated.
-func loadCells(ctx context.Context, db *store.DB, run store.Run) ([]Cell, error) {
-	series, err := loadItems(ctx, db, run.ID)
-	if err != nil {
-		return nil, err
+// scaled places a run among those that it shares figures with.
+type scaled struct {
+	scale     int64 // parameters of its model, where runs of its task differ in that
+	seeds     int   // different seeds of its task
+	seedIndex int
+	arm       int // of a control
+}
+
+// loadScales compares the runs of each task. Their size is logged with the base
+// model's evaluation.
+func loadScales(ctx context.Context, db *store.DB, runs []store.Run) (map[string]scaled, error) {
+	out := map[string]scaled{}
+	sizes, seeds, arms := map[string][]int64{}, map[string][]uint64{}, map[string][]string{}
+	for _, run := range runs {
+		rows, err := db.Query(ctx, "SELECT value FROM steps WHERE run = :run AND iteration = 0 AND metric = 'model/parameters'", run.ID)
+		if err != nil {
+			return nil, err
+		}
+		var size float64
+		if v := rows.Next(); v != nil {
+			size, _ = v[0].(float64)
+		}
+		if err := rows.Close(); err != nil {
+			return nil, err
+		}
+		control, arm := pair(run.Profile, run.Workflow, run.Policy)
+		out[run.ID] = scaled{scale: int64(size)}
+		sizes[run.Task] = include(sizes[run.Task], int64(size))
+		seeds[run.Task+control] = include(seeds[run.Task+control], run.Seed)
+		arms[control] = include(arms[control], arm)
 	}
-	evals, err := db.Evals(ctx, run.ID)
-	if err != nil {
-		return nil, err
-	}
-	cells := map[float64]*Cell{}
-	var temps []float64
-	for _, e := range evals {
-		if e.Split != heldSplit || e.Accuracy == nil {
-			continue
+	for _, run := range runs {
+		control, arm := pair(run.Profile, run.Workflow, run.Policy)
+		s := out[run.ID]
+		s.seeds, s.seedIndex = len(seeds[run.Task+control]), slices.Index(seeds[run.Task+control], run.Seed)
+		if control != "" {
+			s.arm = slices.Index(arms[control], arm)
 		}
-		c := cells[e.Temperature]
-		if c == nil {
-			c = &Cell{Run: run.ID, Task: run.Task, Workflow: run.Workflow, Policy: run.Policy, Model: run.Model, Profile: run.Profile,
-				Seed: run.Seed, Temperature: e.Temperature, Base: *e.Accuracy, Peak: math.Inf(-1), Floor: math.Inf(1), P: 1}
-			cells[e.Temperature] = c
-			temps = append(temps, e.Temperature)
+		if len(sizes[run.Task]) == 1 {
+			s.scale = 0
 		}
-		c.N = e.N
-		if *e.Accuracy > c.Peak {
-			c.Peak, c.PeakAt, c.Floor = *e.Accuracy, e.Iteration, *e.Accuracy
-		}
-		c.Floor = min(c.Floor, *e.Accuracy)
-		c.Final, c.FinalAt = *e.Accuracy, e.Iteration
-		if e.Stderr != nil {
-			c.SE = *e.Stderr
-		}
-	}
-	sort.Sort(sort.Reverse(sort.Float64Slice(temps))) // the training temperature first
-	var out []Cell
-	for _, t := range temps {
-		c := cells[t]
-		c.Points = series[t]
-		if n := len(c.Points); n > 1 && len(c.Points[0].Right) == len(c.Points[n-1].Right) {
-			c.P, _ = metrics.McNemar(metrics.Discordant(c.Points[0].Right, c.Points[n-1].Right))
-		}
-		c.Curve = metrics.Summarize(c.Points)
-		out = append(out, *c)
+		out[run.ID] = s
 	}
 	return out, nil
 }
 
-// loadItems groups outcomes by temperature and iteration, tasks in order, so
-// that points of one series are paired.
-func loadItems(ctx context.Context, db *store.DB, run string) (map[float64][]metrics.Point, error) {
-	rows, err := db.Query(ctx, itemsQuery, run)
-	if err != nil {
-		return nil, err
+// include adds a value that is not there yet, in order.
+func include[T cmp.Ordered](s []T, v T) []T {
+	if i, ok := slices.BinarySearch(s, v); !ok {
+		return slices.Insert(s, i, v)
 	}
-	out := map[float64][]metrics.Point{}
-	for v := rows.Next(); v != nil; v = rows.Next() {
-		iteration, _ := v[0].(int64)
-		temperature, _ := v[1].(float64)
-		correct, _ := v[3].(float64)
-		s := out[temperature]
-		if len(s) == 0 || s[len(s)-1].Iteration != int(iteration) {
-			s = append(s, metrics.Point{Iteration: int(iteration)})
-		}
-		last := &s[len(s)-1]
-		last.Right = append(last.Right, correct >= 0.5)
-		out[temperature] = s
-	}
-	return out, rows.Close()
+	return s
 }
+
+func (r *Report) scale(run string) scaled { return r.scales[run] }
