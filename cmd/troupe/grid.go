@@ -19,8 +19,10 @@ type gridCmd struct {
 	List     bool   `help:"Show the cells with their indices."`
 	JSON     bool   `name:"json" help:"List as JSON, one cell a line."`
 	Index    int    `default:"-1" placeholder:"N" help:"Train this cell (default: the one Slurm or Kubernetes names)."`
-	Emit     string `enum:"slurm,k8s," default:"" placeholder:"KIND" help:"Write a job file: slurm or k8s."`
-	Dir      string `default:"study" placeholder:"DIR" help:"Folder that all jobs share, for --emit (default study)."`
+	Emit     string `enum:"slurm,k8s," default:"" placeholder:"KIND" help:"Write job files: slurm (run it with sh) or k8s (kubectl apply)."`
+	Stage    string `enum:"prepare,cell,merge," default:"" placeholder:"STAGE" help:"What a job of --emit does in --dir: prepare, cell or merge."`
+	Wait     bool   `help:"With --stage: wait for the stages before it."`
+	Dir      string `default:"study" placeholder:"DIR" help:"Folder that all jobs share, for --emit and --stage (default study)."`
 	CPUs     int    `name:"cpus" default:"2" placeholder:"N" help:"Cores of a job, for --emit (default 2)."`
 	MemoryMB int    `name:"memory-mb" default:"2048" placeholder:"N" help:"Memory of a job, for --emit (default 2048)."`
 	Minutes  int    `default:"60" placeholder:"N" help:"Time limit of a job, for --emit (default 60)."`
@@ -32,16 +34,17 @@ type gridCmd struct {
 func (gridCmd) Help() string {
 	return `Spreads the cells of reproduce over machines: every cell is one job with a
 database of its own. What a job leaves is the same as on one machine; so is the
-table once the databases are merged.
+table once the databases are merged. A job that is killed, or stopped before its
+time limit, goes on where it was when it runs again.
 
-Example:
-  troupe grid --seeds 3 --emit slurm --dir /shared/study >study.sbatch
-  sbatch study.sbatch
-  troupe merge /shared/study/runs.db /shared/study/cell-*.db
-  troupe report --db /shared/study/runs.db`
+Examples:
+  troupe grid --seeds 3 --emit slurm --dir /shared/study >study.sh && sh study.sh
+  troupe grid --seeds 3 --emit k8s --dir /study --image troupe:1 >study.yaml
+  troupe grid --index 4 --db cell-4.db     one cell, by hand
+  troupe merge runs.db cell-*.db`
 }
 
-// Run lists cells, writes a job file or trains one cell.
+// Run lists cells, writes job files or does a job.
 func (c *gridCmd) Run(env *environment) error {
 	opt, err := c.options()
 	if err != nil {
@@ -50,11 +53,15 @@ func (c *gridCmd) Run(env *environment) error {
 	if c.Controls {
 		opt.Cells = append(opt.Cells, study.ControlCells(study.Controls())...)
 	}
-	if c.Emit != "" {
+	switch {
+	case c.Emit != "":
 		return c.emit(env, len(opt.Cells))
-	}
-	if c.List {
+	case c.List:
 		return c.list(env, study.Jobs(opt.Cells))
+	case c.Stage != "":
+		return c.stage(env, opt)
+	case c.Wait:
+		return usagef("--wait goes with --stage")
 	}
 	index, err := grid.Index(c.Index, len(opt.Cells), os.LookupEnv)
 	switch {
@@ -63,6 +70,11 @@ func (c *gridCmd) Run(env *environment) error {
 	case err != nil:
 		return usagef("%w", err)
 	}
+	return c.train(env, opt, index)
+}
+
+// train trains one cell.
+func (c *gridCmd) train(env *environment, opt study.Options, index int) error {
 	opt.Cells = opt.Cells[index : index+1]
 	return withStudy(env, c.studyFlags, opt, func(s *study.Study, _ *verifier.Judge) error {
 		results, err := s.Run(env.Ctx)
@@ -93,8 +105,12 @@ func (c *gridCmd) emit(env *environment, cells int) error {
 	if c.CPUs < 1 || c.MemoryMB < 1 || c.Minutes < 1 {
 		return usagef("--cpus, --memory-mb and --minutes count from 1")
 	}
-	return grid.Emit(env.Stdout, c.Emit, grid.Batch{Cells: cells, Args: c.args(), Dir: c.Dir, CPUs: c.CPUs,
+	err := grid.Emit(env.Stdout, c.Emit, grid.Batch{Cells: cells, Args: c.args(), Dir: c.Dir, CPUs: c.CPUs,
 		MemoryMB: c.MemoryMB, Minutes: c.Minutes, Image: c.Image})
+	if errors.Is(err, grid.ErrBatch) {
+		return usagef("%w", err)
+	}
+	return err
 }
 
 // args are the flags that choose the cells, for the jobs to choose the same.
@@ -108,6 +124,12 @@ func (c *gridCmd) args() []string {
 	}
 	if c.Controls {
 		args = append(args, "--controls")
+	}
+	if c.PythonWasm != "" {
+		args = append(args, "--python-wasm", c.PythonWasm)
+	}
+	if c.PythonLib != "" {
+		args = append(args, "--python-lib", c.PythonLib)
 	}
 	return args
 }

@@ -24,14 +24,16 @@ Example:
 
 // Run merges one database after the other. A conflict does not keep the others
 // out, but the command fails.
-func (c *mergeCmd) Run(env *environment) error {
-	db, err := store.Open(c.Into)
+func (c *mergeCmd) Run(env *environment) error { return mergeInto(env, c.Into, c.From) }
+
+func mergeInto(env *environment, into string, sources []string) error {
+	db, err := store.Open(into)
 	if err != nil {
 		return inputf("%w", err)
 	}
 	defer db.Close()
 	var failed []error
-	for _, from := range c.From {
+	for _, from := range sources {
 		m, err := db.Merge(env.Ctx, from)
 		if err != nil {
 			if env.Ctx.Err() != nil {

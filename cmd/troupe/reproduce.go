@@ -89,7 +89,7 @@ func (c *reproduceCmd) Run(env *environment) error {
 	}
 	done.print(env.Stdout)
 	fmt.Fprintf(env.Stdout, "\n%.0f s in all. Every row is in %s; next:\n", time.Since(started).Seconds(), c.DB)
-	if err := c.writeReport(env); err != nil {
+	if err := writeReport(env, c.DB, c.Report); err != nil {
 		return err
 	}
 	c.printNext(env.Stdout)
@@ -184,8 +184,9 @@ func withStudy(env *environment, f studyFlags, opt study.Options, do func(*study
 	return nil
 }
 
-func (c *reproduceCmd) writeReport(env *environment) error {
-	db, err := store.OpenReadOnly(c.DB)
+// writeReport writes the report of all runs in a database.
+func writeReport(env *environment, from, to string) error {
+	db, err := store.OpenReadOnly(from)
 	if err != nil {
 		return err
 	}
@@ -194,10 +195,10 @@ func (c *reproduceCmd) writeReport(env *environment) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(c.Report, 0o644, func(w io.Writer) error { return r.HTML(w) }); err != nil {
+	if err := atomicfile.Write(to, 0o644, func(w io.Writer) error { return r.HTML(w) }); err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Stdout, "  %s                    tables and figures\n", c.Report)
+	fmt.Fprintf(env.Stdout, "  %s                    tables and figures\n", to)
 	return nil
 }
 

@@ -2,8 +2,11 @@ package grid
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"text/template"
 )
@@ -11,16 +14,20 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// Batch is what a job file says.
+// Batch is what a job file says. Its jobs are the stages of one study: prepare
+// the guest and the bases, train the cells, merge their databases.
 type Batch struct {
 	Cells    int
-	Args     []string // of `troupe grid` but for the index and the database
-	Dir      string   // shared folder for databases, checkpoints and the cache
+	Args     []string // of `troupe grid`, those that choose the cells
+	Dir      string   // see Folder
 	CPUs     int
 	MemoryMB int
 	Minutes  int
 	Image    string // container image, Kubernetes only
 }
+
+// Study names the study.
+func (b Batch) Study() string { return StudyID(b.Args) }
 
 // Last is the index of the last cell.
 func (b Batch) Last() int { return b.Cells - 1 }
@@ -28,19 +35,45 @@ func (b Batch) Last() int { return b.Cells - 1 }
 // Seconds is the time limit in the unit of Kubernetes.
 func (b Batch) Seconds() int { return 60 * b.Minutes }
 
-// Command is the line that runs the cell a scheduler names. Index is the
-// scheduler's variable as a shell sees it.
-func (b Batch) Command(index string) string {
-	words := []string{"troupe", "grid"}
-	for _, a := range b.Args {
-		words = append(words, quote(a))
+// Grace is how many seconds before its time limit a job is told to stop. An
+// iteration takes seconds, so that two minutes are plenty; a job of a few
+// minutes still has most of its time.
+func (b Batch) Grace() int { return min(120, b.Seconds()/4) }
+
+// Command are the words that run a stage: prepare, cell or merge. The index of
+// a cell comes from the scheduler.
+func (b Batch) Command(stage string) []string {
+	f := Folder{Dir: filepath.Clean(b.Dir)}
+	words := append([]string{"troupe", "grid"}, b.Args...)
+	return append(words, "--stage", stage, "--dir", f.Dir, "--cache", f.Cache())
+}
+
+// Shell is a stage's command for a shell.
+func (b Batch) Shell(stage string) string {
+	words := b.Command(stage)
+	for i, w := range words {
+		words[i] = quote(w)
 	}
-	dir := quote(strings.TrimSuffix(b.Dir, "/"))
-	return strings.Join(words, " ") + fmt.Sprintf(` --db %[1]s/cell-"$%[2]s".db --out %[1]s/runs --cache %[1]s/cache`, dir, index)
+	return strings.Join(words, " ")
+}
+
+// Waiting is a stage's command as a list in YAML; the job waits for those
+// before it.
+func (b Batch) Waiting(stage string) string {
+	words := append(b.Command(stage), "--wait")
+	for i, w := range words {
+		words[i] = b.YAML(w)
+	}
+	return "[" + strings.Join(words, ", ") + "]"
 }
 
 // YAML is s as a YAML scalar on one line.
-func (Batch) YAML(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+func (Batch) YAML(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return strconv.Quote(s)
+	}
+	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+}
 
 // Quote is s as one word of a shell.
 func (Batch) Quote(s string) string { return quote(s) }
@@ -55,13 +88,20 @@ func quote(s string) string {
 // Formats lists the kinds of job files.
 func Formats() []string { return []string{"slurm", "k8s"} }
 
+// ErrBatch is in the chain of errors about a batch that no job file can say.
+var ErrBatch = errors.New("no such jobs")
+
 // Emit writes a job file.
 func Emit(w io.Writer, format string, b Batch) error {
 	switch {
 	case format != "slurm" && format != "k8s":
-		return fmt.Errorf("format %q is neither slurm nor k8s", format)
+		return fmt.Errorf("%w: format %q is neither slurm nor k8s", ErrBatch, format)
 	case b.Cells < 1:
-		return fmt.Errorf("a grid of %d cells has no jobs", b.Cells)
+		return fmt.Errorf("%w: a grid of %d cells", ErrBatch, b.Cells)
+	case strings.ContainsAny(b.Dir, "\x00\n\r"):
+		return fmt.Errorf("%w: folder %q has a line break in its name", ErrBatch, b.Dir)
+	case format == "k8s" && !filepath.IsAbs(b.Dir):
+		return fmt.Errorf("%w: folder %q: a volume is mounted at an absolute path", ErrBatch, b.Dir)
 	}
 	t, err := template.ParseFS(templates, "templates/"+format+".tmpl")
 	if err != nil {

@@ -99,6 +99,17 @@ func (s *Study) Run(ctx context.Context) ([]Result, error) {
 	return s.results(ctx, s.opt.Cells)
 }
 
+// Prepare builds the base models of all cells, so that jobs which share the
+// cache find them there.
+func (s *Study) Prepare(ctx context.Context) error {
+	for _, c := range s.opt.Cells {
+		if _, _, err := s.start(ctx, c); err != nil {
+			return fmt.Errorf("cell %s: %w", c.Name(), err)
+		}
+	}
+	return nil
+}
+
 // train brings cells to their ends.
 func (s *Study) train(ctx context.Context, cells []Cell) error {
 	ctx, cancel := context.WithCancelCause(ctx)
