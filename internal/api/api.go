@@ -35,6 +35,7 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -99,6 +100,7 @@ type Server struct {
 	stopping chan struct{}   // closed when the server is to stop
 	inFlight context.Context // ends when what runs has had its time to finish
 	giveUp   context.CancelFunc
+	repeats  repeats      // runs of drop-in requests
 	watch    *store.Watch // nil without a database, as the next two
 	answers  *answers
 	commits  *commits
@@ -126,7 +128,8 @@ func Listen(opt Options) (*Server, error) {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{opt: opt, door: newDoor(l, maxConnections), started: time.Now(), stopping: make(chan struct{}),
-		queue: make(chan struct{}, max(opt.Workers, 1)+backlog), large: make(chan struct{}, largeBodies)}
+		queue: make(chan struct{}, max(opt.Workers, 1)+backlog), large: make(chan struct{}, largeBodies),
+		repeats: repeats{runs: map[[sha256.Size]byte]*repeat{}}}
 	s.inFlight, s.giveUp = context.WithCancel(context.Background())
 	if opt.DB != nil {
 		if s.watch, err = opt.DB.Watch(); err != nil {
@@ -160,6 +163,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	if s.commits != nil {
 		defer s.commits.close()
 	}
+	defer s.repeats.wg.Wait() // after giveUp, which ends them
 	defer s.giveUp()
 	stopped := make(chan error, 1)
 	go func() {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -200,99 +200,34 @@ func pool(t *testing.T) *sandbox.Pool {
 	if os.Getenv("TROUPE_OFFLINE") != "" {
 		t.Skip("TROUPE_OFFLINE is set")
 	}
+	p, err := sharedPool()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+var sharedPool = sync.OnceValues(func() (*sandbox.Pool, error) {
 	cache := os.Getenv("TROUPE_CACHE")
 	if cache == "" {
 		dir, err := os.UserCacheDir()
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		cache = dir + "/troupe"
 	}
-	p, err := sandbox.Open(t.Context(), sandbox.Options{Workers: 1, Cache: cache})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Close() })
-	return p
-}
-
-// The requests are those that verl's client (sandbox_fusion/utils.py) sends,
-// with all of its eight fields.
-func TestSandboxFusionAsVerlCallsIt(t *testing.T) {
-	s := start(t, Options{Token: token, Pool: pool(t), OpenDropIn: true})
-	cases := []struct {
-		code, stdin, status, run string
-		returnCode               any
-		stdout                   string
-	}{
-		{"print(int(input())*2)", "21", "Success", "Finished", 0.0, "42\n"},
-		{"import sys; sys.exit(3)", "", "Failed", "Finished", 3.0, ""},
-		{"print(1/0)", "", "Failed", "Finished", 1.0, ""},
-		{"print('a'); x = (", "", "Failed", "Finished", 1.0, ""},
-		{"print('before', flush=True)\nwhile True: pass", "", "Failed", "TimeLimitExceeded", nil, "before\n"},
-		{"x = bytearray(1 << 27)", "", "Failed", "Finished", 137.0, ""},
-		{"import os; print(os.path.exists('/etc/passwd'), len(os.environ.get('HOME', '')))", "", "Success", "Finished", 0.0, "False 0\n"},
-	}
-	for _, c := range cases {
-		body, _ := json.Marshal(map[string]any{"compile_timeout": 10, "run_timeout": 0.2, "code": c.code, "stdin": c.stdin,
-			"memory_limit_MB": 64, "language": "python", "files": map[string]string{}, "fetch_files": []string{}})
-		status, text := request{method: "POST", path: "/run_code", body: string(body), header: map[string]string{"Content-Type": "application/json"}}.do(t, s)
-		var got struct {
-			Status  string
-			Compile any `json:"compile_result"`
-			Run     struct {
-				Status string
-				Code   any `json:"return_code"`
-				Stdout string
-			} `json:"run_result"`
-		}
-		if err := json.Unmarshal([]byte(text), &got); err != nil || status != 200 {
-			t.Errorf("%q: status %d, %v: %s", c.code, status, err, text)
-			continue
-		}
-		if got.Status != c.status || got.Run.Status != c.run || got.Run.Code != c.returnCode || got.Run.Stdout != c.stdout || got.Compile != nil {
-			t.Errorf("%q: %s", c.code, text)
-		}
-	}
-	if got, body := (request{path: "/v1/ping"}).do(t, s); got != 200 || strings.TrimSpace(body) != `"pong"` {
-		t.Errorf("ping: %d %s", got, body)
-	}
-}
-
-// The requests are those that open-r1's client sends.
-func TestPistonAsOpenR1CallsIt(t *testing.T) {
-	s := start(t, Options{Token: token, Pool: pool(t), OpenDropIn: true})
-	if got, body := (request{path: "/api/v2/runtimes"}).do(t, s); got != 200 || !strings.Contains(body, `"python"`) {
-		t.Errorf("runtimes: %d %s", got, body)
-	}
-	cases := []struct {
-		body   string
-		status int
-		want   []string
-	}{
-		{`{"language":"python","version":"*","files":[{"content":"print(input())"}],"stdin":"hi","run_timeout":3000,"compile_timeout":3000}`, 200, []string{`"stdout":"hi\n"`, `"code":0`, `"compile":{`}},
-		{`{"language":"python","version":"*","files":[{"content":"cHJpbnQoMSk=","encoding":"base64"}]}`, 200, []string{`"stdout":"1\n"`}},
-		{`{"language":"python","version":"*","files":[{"content":"while 1: pass"}],"run_timeout":200}`, 200, []string{`"status":"TO"`, `"signal":"SIGKILL"`, `"code":null`}},
-		{`{"language":"python","version":"*","files":[{"content":"1/0"}]}`, 200, []string{`"code":1`, `"status":"RE"`}},
-		{`{"version":"*","files":[]}`, 400, []string{"language is required as a string"}},
-		{`{"language":"python","files":[]}`, 400, []string{"version is required as a string"}},
-		{`{"language":"cobol","version":"*","files":[{"content":""}]}`, 400, []string{"unknown"}},
-	}
-	for _, c := range cases {
-		status, body := request{method: "POST", path: "/api/v2/execute", body: c.body, header: map[string]string{"Content-Type": "application/json"}}.do(t, s)
-		if status != c.status {
-			t.Errorf("%s: status %d, want %d: %s", c.body, status, c.status, body)
-		}
-		for _, w := range c.want {
-			if !strings.Contains(body, w) {
-				t.Errorf("%s: answer lacks %s: %s", c.body, w, body)
-			}
-		}
-	}
-}
+	return sandbox.Open(context.Background(), sandbox.Options{Workers: 1, Cache: cache})
+})
 
 func TestDropInRoutesNeedATokenUnlessOpened(t *testing.T) {
-	s := start(t, Options{Token: token, Pool: pool(t)})
+	opt := withPrograms(pool(t))
+	opt.OpenDropIn = false
+	s := start(t, opt)
+	for _, path := range []string{"/submit", "/api/v2/execute", "/test_program", "/test_program_stdio"} {
+		if got, _ := (request{method: "POST", path: path, body: "{}", header: map[string]string{"Content-Type": "application/json"}}).do(t, s); got != 401 {
+			t.Errorf("%s without a token: %d", path, got)
+		}
+	}
 	q := request{method: "POST", path: "/run_code", body: `{"code":"print(1)","language":"python"}`, header: map[string]string{"Content-Type": "application/json"}}
 	if got, _ := q.do(t, s); got != 401 {
 		t.Errorf("without a token: %d", got)

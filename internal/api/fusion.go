@@ -73,17 +73,15 @@ func (s *Server) fusionRunCode(w http.ResponseWriter, r *http.Request) {
 	wait := seconds(min(max(req.CompileTimeout, 0), maxTimeS)+min(max(req.RunTimeout, 0), maxTimeS)) + fusionPatience - fusionMargin
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
-	e := execution{program: req.Code, limits: sandbox.Limits{TimeS: req.RunTimeout, MemoryMB: req.MemoryMB}}
+	e := execution{Program: req.Code, Limits: sandbox.Limits{TimeS: req.RunTimeout, MemoryMB: req.MemoryMB}}
 	if req.Stdin != nil {
-		e.stdin = []byte(*req.Stdin)
+		e.Stdin = []byte(*req.Stdin)
 	}
-	began := time.Now()
-	res, err := s.execute(ctx, e)
+	res, err := s.executeOnce(ctx, r.Context(), "run_code", e)
 	if err != nil {
 		s.gatewayTimeout(w, err)
 		return
 	}
-	s.metrics.judged("run_code", outcomeCode(res.Result), began)
 	reply(w, http.StatusOK, fusionAnswer(res))
 }
 

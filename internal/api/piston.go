@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -123,15 +124,14 @@ func (s *Server) pistonExecute(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), max(pistonPatience, seconds(req.limits().TimeS)+10*time.Second))
 	defer cancel()
 	if req.Language == contestLanguage {
-		s.pistonContest(ctx, w, &req)
+		s.pistonContest(ctx, r.Context(), w, &req)
 		return
 	}
-	began := time.Now()
-	res, err := s.execute(ctx, execution{program: req.Files[0].Content, stdin: []byte(req.Stdin), limits: req.limits()})
-	if err == nil {
-		s.metrics.judged("execute", outcomeCode(res.Result), began)
+	res, err := s.executeOnce(ctx, r.Context(), "execute", execution{Program: req.Files[0].Content, Stdin: []byte(req.Stdin), Limits: req.limits()})
+	if err == nil && res.Outcome == sandbox.Crash {
+		err = errors.New(res.Exception)
 	}
-	if err != nil || res.Outcome == sandbox.Crash {
+	if err != nil {
 		s.gatewayTimeout(w, err)
 		return
 	}

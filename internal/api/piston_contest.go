@@ -55,23 +55,29 @@ func contestTask(files []pistonFile) (program string, t data.Task, err error) {
 }
 
 // pistonContest judges one test of a contest problem.
-func (s *Server) pistonContest(ctx context.Context, w http.ResponseWriter, req *pistonRequest) {
+func (s *Server) pistonContest(ctx, client context.Context, w http.ResponseWriter, req *pistonRequest) {
 	program, task, err := contestTask(req.Files)
 	if err != nil {
 		reply(w, http.StatusBadRequest, map[string]string{"message": err.Error()})
 		return
 	}
 	began := time.Now()
-	v, err := s.opt.Judge.One(ctx, verifier.Item{Task: task, Answer: program, Source: true})
-	if err == nil && v.Code == verdict.IE {
-		err = errors.New(v.Reason)
-	}
+	judged, err := s.repeats.do(ctx, client, s, req, func(ctx context.Context) (any, error) {
+		v, err := s.opt.Judge.One(ctx, verifier.Item{Task: task, Answer: program, Source: true})
+		if err == nil {
+			s.metrics.judged("execute", v.Code, began)
+		}
+		if err == nil && v.Code == verdict.IE {
+			err = errors.New(v.Reason)
+		}
+		return v, err
+	})
 	if err != nil {
 		s.gatewayTimeout(w, err)
 		return
 	}
-	s.metrics.judged("execute", v.Code, began)
-	zero, printed, detail := 0, "0\n", string(v.Code)
+	v, zero := judged.(verdict.Verdict), 0
+	printed, detail := "0\n", string(v.Code)
 	if v.Code == verdict.AC {
 		printed = "1\n"
 	} else if v.Reason != "" {

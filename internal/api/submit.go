@@ -106,7 +106,7 @@ func (s *Server) submitCases(ctx context.Context, req *submitRequest, cases []su
 	a.Accepted = true
 	for i := range cases {
 		c := &cases[i]
-		res, err := s.execute(ctx, execution{program: a.ExtractedCode, stdin: []byte(c.Input.Stdin), limits: sandbox.Limits{TimeS: limit}})
+		res, err := s.execute(ctx, execution{Program: a.ExtractedCode, Stdin: []byte(c.Input.Stdin), Limits: sandbox.Limits{TimeS: limit}})
 		if err != nil {
 			return "", err
 		}
