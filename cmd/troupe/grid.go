@@ -51,7 +51,7 @@ func (c *gridCmd) Run(env *environment) error {
 		return err
 	}
 	if c.Controls {
-		opt.Cells = append(opt.Cells, study.ControlCells(study.Controls())...)
+		opt.Cells = append(opt.Cells, study.ControlCells(study.Controls(c.Seed))...)
 	}
 	switch {
 	case c.Emit != "":
@@ -121,6 +121,9 @@ func (c *gridCmd) args() []string {
 	}
 	if c.Smoke {
 		args = append(args, "--smoke")
+	}
+	if len(c.Cells) > 0 {
+		args = append(args, "--cells", strings.Join(c.Cells, ","))
 	}
 	if c.Controls {
 		args = append(args, "--controls")

@@ -20,6 +20,7 @@ import (
 type gridFlags struct {
 	Smoke      bool     `help:"The smallest grid: single-agent and voting, 40 iterations."`
 	Iterations int      `placeholder:"N" help:"Iterations of a cell (default: 80; 40 with --smoke)."`
+	Cells      []string `placeholder:"NAME,..." help:"Only these cells, such as voting-IP-math (default: all of the grid)."`
 	Scales     []string `default:"tiny-s" aliases:"scale" placeholder:"NAME,..." help:"Sizes of the models: tiny-s, tiny-m, tiny-l (default tiny-s)."`
 	Seeds      int      `default:"1" placeholder:"N" help:"Repeat everything with so many seeds, base models included (default 1)."`
 	Seed       uint64   `default:"1" placeholder:"N" help:"The first seed (default 1)."`
@@ -37,6 +38,17 @@ func (f gridFlags) options() (study.Options, error) {
 	}
 	if f.Iterations > 0 {
 		opt.Iterations = f.Iterations
+	}
+	if len(f.Cells) > 0 {
+		var err error
+		if cells, err = study.Named(cells, f.Cells); err != nil {
+			return opt, usagef("--cells: %w", err)
+		}
+	}
+	for _, name := range f.Scales {
+		if _, err := study.ShapeNamed(name); err != nil {
+			return opt, usagef("--scales: %w", err)
+		}
 	}
 	var seeds []uint64
 	for i := range f.Seeds {
@@ -115,7 +127,7 @@ func (c *reproduceCmd) play(env *environment, s *study.Study) (done played, err 
 		}
 	}
 	if c.Controls {
-		done.controls, err = s.Controls(env.Ctx, study.Controls())
+		done.controls, err = s.Controls(env.Ctx, study.Controls(c.Seed))
 	}
 	return done, err
 }

@@ -50,6 +50,29 @@ func policyName(policy string) string {
 	return policy
 }
 
+// Named picks cells by their names, in their own order.
+func Named(cells []Cell, names []string) ([]Cell, error) {
+	var picked []Cell
+	var known []string
+	wanted := map[string]bool{}
+	for _, n := range names {
+		wanted[n] = true
+	}
+	for _, c := range cells {
+		known = append(known, c.Name())
+		if wanted[c.Name()] {
+			picked = append(picked, c)
+			delete(wanted, c.Name())
+		}
+	}
+	for _, n := range names {
+		if wanted[n] {
+			return nil, fmt.Errorf("%q is none of %s", n, strings.Join(known, ", "))
+		}
+	}
+	return picked, nil
+}
+
 // Cross repeats cells for every scale and seed, seeds outermost: the first
 // seed's tables are complete before the second one starts.
 func Cross(cells []Cell, scales []string, seeds []uint64) []Cell {
@@ -99,7 +122,7 @@ func cellConfig(c Cell) trainer.Config {
 	if err != nil {
 		panic(err) // the name is a constant
 	}
-	shape, err := shapeByName(c.Scale)
+	shape, err := ShapeNamed(c.Scale)
 	if err != nil {
 		panic(err) // New has looked at every cell
 	}

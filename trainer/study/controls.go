@@ -70,9 +70,9 @@ func scheduled(step string, clamp bool) func(*trainer.Config) {
 }
 
 // Controls are the suspected artefacts of the reference stack, and nulls, each
-// as a pair on voting over sums.
-func Controls() []Control {
-	return []Control{
+// as a pair on voting over sums, with the given seed.
+func Controls(seed uint64) []Control {
+	all := []Control{
 		pair("schedule", "Does a cosine that is stepped at every update call, and not held at its end, cost accuracy late in a run?",
 			"clamped", "per-call", "isolated", false),
 		pair("rate", "Does a learning rate that grows too high, with few rollouts, make a run peak and then collapse?",
@@ -92,6 +92,10 @@ func Controls() []Control {
 		pair("parse", "Does lenient reading, with a default for what can't be read, hide a role that has died?",
 			"strict", "lenient", "isolated", false),
 	}
+	for i := range all {
+		all[i].A.Seed, all[i].B.Seed = seed, seed
+	}
+	return all
 }
 
 // ControlCells are both runs of every control.

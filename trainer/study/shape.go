@@ -61,7 +61,8 @@ func normal(rng *rand.Rand, w []float32, std float64) {
 	}
 }
 
-func shapeByName(name string) (Shape, error) {
+// ShapeNamed finds a scale; an empty name is the smallest.
+func ShapeNamed(name string) (Shape, error) {
 	var names []string
 	for i, s := range Shapes() {
 		if s.Name == name || name == "" && i == 0 {

@@ -67,7 +67,7 @@ type basis struct {
 func New(opt Options) (*Study, error) {
 	s := &Study{opt: opt, bases: map[root]*basis{}}
 	for _, c := range opt.Cells {
-		if _, err := shapeByName(c.Scale); err != nil {
+		if _, err := ShapeNamed(c.Scale); err != nil {
 			return nil, err
 		}
 	}
@@ -138,7 +138,7 @@ func (s *Study) train(ctx context.Context, cells []Cell) error {
 
 // start is the base of a cell and its model, made once.
 func (s *Study) start(ctx context.Context, c Cell) (Base, *model.Model, error) {
-	shape, err := shapeByName(c.Scale)
+	shape, err := ShapeNamed(c.Scale)
 	if err != nil {
 		return Base{}, nil, err
 	}
