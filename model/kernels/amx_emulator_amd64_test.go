@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"strings"
+	"sync"
 	"unsafe"
 )
 
@@ -21,7 +22,7 @@ type emulator struct {
 	entry   uintptr
 	ready   bool // tiles are configured
 	tiles   [8]emulatedTile
-	stack   [4]uint64
+	stack   *[4]uint64
 	regions []region // nil: any access
 	steps   int
 	dots    int // TDPBF16PS done
@@ -73,6 +74,9 @@ func codeAt(at uintptr, n int) []byte {
 	return unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&at))), n)
 }
 
+// emulatedStacks are never on a goroutine's stack, which moves when it grows.
+var emulatedStacks = sync.Pool{New: func() any { return new([4]uint64) }}
+
 const (
 	returnAddress = 0xbadc0de // of the kernel; never executed
 	x86SP         = 4
@@ -80,11 +84,13 @@ const (
 	x86G          = 14
 )
 
-// run executes the kernel at entry until it returns.
+// run executes the kernel at entry until it returns. What c points to must not be
+// on a goroutine's stack.
 func (e *emulator) run(entry uintptr, c *tileCall) error {
-	e.entry, e.ip = entry, entry
+	e.entry, e.ip, e.stack = entry, entry, emulatedStacks.Get().(*[4]uint64)
+	defer emulatedStacks.Put(e.stack)
 	e.stack[0], e.stack[1] = returnAddress, uint64(uintptr(unsafe.Pointer(c)))
-	sp := uint64(uintptr(unsafe.Pointer(&e.stack)))
+	sp := uint64(uintptr(unsafe.Pointer(e.stack)))
 	for i := range e.regs {
 		e.regs[i] = 0xdead0000 + uint64(i) // nothing may depend on it
 	}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // The decoder must take what the kernels consist of and refuse the rest.
@@ -49,6 +50,9 @@ func TestAMXDecoder(t *testing.T) {
 	}
 }
 
+// heap is what must not be on a goroutine's stack.
+var heap []uint16
+
 // A kernel that leaves tiles configured, uses them too early, returns elsewhere,
 // writes memory from general registers or spoils the goroutine register is caught.
 func TestAMXEmulatorSeesBrokenRoutines(t *testing.T) {
@@ -76,11 +80,17 @@ func TestAMXEmulatorSeesBrokenRoutines(t *testing.T) {
 		{"jumps away", "jumps out", routine([]byte{0xeb, 0x7f})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			config := new(tileConfig)
-			config.configure(32, 32)
+			work := tileWorks.Get().(*tileWork) // on the heap
+			defer tileWorks.Put(work)
+			work.config.configure(32, 32)
+			work.call = tileCall{config: &work.config}
+			heap = alignedU16(32)
+			code := unsafe.Slice((*byte)(unsafe.Pointer(&heap[0])), 64)
+			if copy(code, c.code) < len(c.code) {
+				t.Fatal("the routine is too long")
+			}
 			e := emulator{regions: []region{}}
-			at := regionOf("code", c.code, false, false).at
-			err := e.run(at, &tileCall{config: config})
+			err := e.run(regionOf("code", code, false, false).at, &work.call)
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
