@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"troupe/data/store"
 	"troupe/trainer/budget"
 )
 
@@ -77,13 +78,33 @@ func Given(file []byte, overrides []string, flags [][2]string) (tasks, rollouts,
 	return c.Tasks, c.Rollouts, c.Iterations, nil
 }
 
-// SameButNumbers reports whether two configs differ at most in the numbers
-// that a budget chooses, those above 0 in given excepted.
-func SameButNumbers(a, b Config, tasks, rollouts, iterations int) bool {
+// sameButNumbers reports whether two configs differ at most in the numbers
+// that a budget chooses, those that are given excepted.
+func sameButNumbers(a, b Config, tasks, rollouts, iterations int) bool {
 	for _, c := range []*Config{&a, &b} {
 		c.Tasks, c.Rollouts, c.Iterations = fixed(tasks, c.Tasks), fixed(rollouts, c.Rollouts), fixed(iterations, c.Iterations)
 	}
 	return a.identity() == b.identity()
+}
+
+// Begun finds the run of a config in the log, whatever numbers were chosen for
+// it where given has 0, and returns its config.
+func Begun(ctx context.Context, db *store.DB, cfg Config, tasks, rollouts, iterations int) (Config, bool, error) {
+	runs, err := db.Runs(ctx)
+	if err != nil {
+		return cfg, false, err
+	}
+	for _, run := range runs {
+		var was Config
+		if was.Merge([]byte(run.Config)) != nil || was.ID() != run.ID {
+			continue // an evaluation, or a run of another version
+		}
+		if sameButNumbers(was, cfg, tasks, rollouts, iterations) {
+			cfg.Tasks, cfg.Rollouts, cfg.Iterations = was.Tasks, was.Rollouts, was.Iterations
+			return cfg, true, nil
+		}
+	}
+	return cfg, false, nil
 }
 
 func fixed(given, value int) int {

@@ -24,7 +24,7 @@ type Config struct {
 	Seed     uint64 `key:"seed"`
 	Chat     string `key:"chat"`
 	Prompts  string `key:"prompts" hash:"-"` // file; its content is hashed instead
-	Numerics string `key:"numerics"`
+	Numerics string `key:"numerics"`         // auto until the run's machine is known
 
 	// Content hashes of what the paths above name.
 	ModelSum   string `key:"model.sha256"`
@@ -132,7 +132,7 @@ func Profile(name string) (Config, error) {
 
 func clean() Config {
 	return Config{
-		Profile: "clean", Workflow: "single", Policy: "shared", Task: "math", Chat: "auto", Numerics: "f32", Seed: 1,
+		Profile: "clean", Workflow: "single", Policy: "shared", Task: "math", Chat: "auto", Numerics: "auto", Seed: 1,
 		Iterations: 500, Tasks: 64, Rollouts: 8, Temperature: 0.7, MaxTokens: 1024,
 		Voters: 3, Workers: 3, OrchOverflow: "truncate", Fallback: true,
 		Params: "lora", Rank: 64, Alpha: 32,

@@ -73,11 +73,13 @@ func (t *Trainer) startClock(ctx context.Context) error {
 	if err != nil || total == 0 {
 		return err
 	}
-	spent, err := t.parts.DB.Seconds(ctx, t.id)
-	if err != nil {
-		return err
+	if t.limit = (limit{until: t.parts.Until}); t.limit.until.IsZero() {
+		spent, err := t.parts.DB.Seconds(ctx, t.id)
+		if err != nil {
+			return err
+		}
+		t.limit = newLimit(total, spent)
 	}
-	t.limit = newLimit(total, spent)
 	t.last, err = t.ended(ctx, t.parts.DB, -1)
 	return err
 }

@@ -26,6 +26,7 @@ type Parts struct {
 	Version  string                                // of the program, for the run's row
 	Kernels  string                                // implementation in use
 	Host     string                                // name of the machine
+	Until    time.Time                             // when the run has to end, in place of its budget; zero: by its budget
 	Report   func(Progress)                        // told after every iteration; may be nil
 	Fail     func(site string)                     // test hook: called at named points, may end the process
 	Inject   func(site string, values [][]float32) // test hook: may spoil values at named places

@@ -47,22 +47,12 @@ func (c *trainCmd) fit(env *environment, cfg *trainer.Config, parts trainer.Part
 
 // fitBefore takes the numbers over from a run of the same config.
 func fitBefore(env *environment, cfg *trainer.Config, parts trainer.Parts, ask budget.Ask) (bool, error) {
-	runs, err := parts.DB.Runs(env.Ctx)
-	if err != nil {
-		return false, err
+	was, found, err := trainer.Begun(env.Ctx, parts.DB, *cfg, ask.Tasks, ask.Rollouts, ask.Iterations)
+	if found {
+		*cfg = was
+		fmt.Fprintf(env.Stderr, "budget %s: this run was begun with %d tasks, %d rollouts, %d iterations\n", cfg.Budget, was.Tasks, was.Rollouts, was.Iterations)
 	}
-	for _, run := range runs {
-		var was trainer.Config
-		if was.Merge([]byte(run.Config)) != nil || was.ID() != run.ID {
-			continue // an evaluation, or a run of another version
-		}
-		if trainer.SameButNumbers(was, *cfg, ask.Tasks, ask.Rollouts, ask.Iterations) {
-			cfg.Tasks, cfg.Rollouts, cfg.Iterations = was.Tasks, was.Rollouts, was.Iterations
-			fmt.Fprintf(env.Stderr, "budget %s: this run was begun with %d tasks, %d rollouts, %d iterations\n", cfg.Budget, was.Tasks, was.Rollouts, was.Iterations)
-			return true, nil
-		}
-	}
-	return false, nil
+	return found, err
 }
 
 // choose calibrates and fits a run into its budget, and says what it found.

@@ -70,6 +70,7 @@ type reproduceCmd struct {
 	EqualCompute bool   `help:"Also train a single agent for as much compute as each workflow."`
 	Controls     bool   `help:"Also train the controls: pairs that differ in one suspected artefact."`
 	Report       string `default:"report.html" placeholder:"FILE" help:"Report to write at the end (default report.html)."`
+	pretrainedFlags
 	studyFlags
 }
 
@@ -80,11 +81,19 @@ third of their tasks, then trains each cell of the grid with GRPO: workflows
 whose roles share one policy (SP) or have one each (IP), on sums (math) and on
 Python programs (code), which are really run. Base models are kept in the cache.
 
-The same command goes on where it was stopped, and adds what new flags ask for.`
+The same command goes on where it was stopped, and adds what new flags ask for.
+
+With --model a real checkpoint is trained instead, on questions in plain English
+and within a span of time:
+
+  troupe reproduce --model DIR --budget 60m`
 }
 
 // Run plays the grid and prints what was gained.
 func (c *reproduceCmd) Run(env *environment) error {
+	if c.Model != "" {
+		return c.runPretrained(env)
+	}
 	started := time.Now()
 	opt, err := c.options()
 	if err != nil {

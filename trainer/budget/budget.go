@@ -50,6 +50,11 @@ const (
 	fewest = 40
 	// most updates at a constant rate before a run gains little more.
 	most = 200
+	// settled is the cost of a run's iterations on average, against those of
+	// its beginning: replies get shorter, and often all of a task's are right
+	// and have nothing to teach. A run that does not get faster is ended by the
+	// clock.
+	settled = 0.6
 	// margin of the time that is left unplanned.
 	margin = 0.05
 )
@@ -85,7 +90,7 @@ func given(asked, otherwise int) int {
 // fit is the plan for one size of batch.
 func fit(p Pace, a Ask, tasks, rollouts int) Plan {
 	plan := Plan{Tasks: tasks, Rollouts: rollouts, Iterations: a.Iterations}
-	plan.IterationS = float64(tasks*rollouts) * (p.Rollout + p.Update)
+	plan.IterationS = settled * float64(tasks*rollouts) * (p.Rollout + p.Update)
 	once := float64(a.EvalN) * p.Eval
 	ends := 2 * once
 	if a.Greedy {

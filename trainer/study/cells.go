@@ -109,9 +109,9 @@ func SmokeCells() []Cell { return crossed("single", "voting") }
 // DefaultCells are the fourteen cells of the full grid.
 func DefaultCells() []Cell { return crossed("single", "voting", "evalopt", "orch") }
 
-// budget is the most tokens a role may reply with: its longest right reply and
+// replyTokens is the most tokens a role may reply with: its longest right reply and
 // a little more.
-var budget = map[string]int{
+var replyTokens = map[string]int{
 	"generator": 11, "aggregator": 12, "evaluator": 10, "orchestrator": 8, "worker": 16, "synthesizer": 11,
 }
 
@@ -128,8 +128,8 @@ func cellConfig(c Cell) trainer.Config {
 	}
 	cfg.Profile, cfg.LR = "study", shape.Rate
 	cfg.Workflow, cfg.Policy, cfg.Task = c.Workflow, c.Policy, string(c.Kind)
-	cfg.Chat, cfg.Params, cfg.Rank, cfg.Alpha = "off", "full", 0, 0
-	cfg.Tasks, cfg.Rollouts, cfg.Temperature, cfg.RoleTokens, cfg.MaxTokens = 32, 8, 1, budget, 16
+	cfg.Chat, cfg.Numerics, cfg.Params, cfg.Rank, cfg.Alpha = "off", "f32", "full", 0, 0
+	cfg.Tasks, cfg.Rollouts, cfg.Temperature, cfg.RoleTokens, cfg.MaxTokens = 32, 8, 1, replyTokens, 16
 	cfg.LRSchedule, cfg.LRWarmup = "constant", 5
 	cfg.Beta2, cfg.Decay, cfg.MiniBatch = 0.99, 0, 0
 	cfg.EvalEvery, cfg.EvalN, cfg.EvalGreedy = 0, 600, true

@@ -80,8 +80,8 @@ func TestTranscriptsInTokens(t *testing.T) {
 		}
 		t.Log(kind, longest, reply)
 		for role, n := range reply {
-			if n > budget[role] {
-				t.Errorf("%s %s: a right reply has %d tokens, the budget is %d", kind, role, n, budget[role])
+			if n > replyTokens[role] {
+				t.Errorf("%s %s: a right reply has %d tokens, the budget is %d", kind, role, n, replyTokens[role])
 			}
 		}
 		if longest > maxPositions {
