@@ -23,7 +23,7 @@ func (p *pass) layerForward(l int) {
 	mid := p.x[l] // in place when nothing is kept
 	if p.keep {
 		mid = a.mid
-		copy(mid, p.x[l])
+		p.pool.Copy(mid, p.x[l])
 	}
 	p.pool.MatMul(mid, z.hidden, a.att, z.q, r, w.o, true)
 	p.loraForward(l, projO, mid, z.hidden, a.att, z.q, a)
@@ -32,7 +32,7 @@ func (p *pass) layerForward(l int) {
 	p.mlpForward(l, w, a)
 	out := p.x[l+1]
 	if p.keep {
-		copy(out, mid)
+		p.pool.Copy(out, mid)
 	}
 	p.pool.MatMul(out, z.hidden, a.act, z.inner, r, w.down, true)
 	p.loraForward(l, projDown, out, z.hidden, a.act, z.inner, a)

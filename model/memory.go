@@ -13,6 +13,16 @@ func (c *Config) KVBytes(n int) int64 {
 	return int64(c.Layers) * int64(8*c.KVHeads*c.HeadDim) * int64((n+31)&^31)
 }
 
+// HeadBytes is the memory of logits in training on replies of up to n tokens.
+// budget is LoadOptions.ActivationBytes.
+func (c *Config) HeadBytes(n int, budget int64) int64 {
+	const chunk = 64 << 20
+	if budget <= 0 {
+		budget = defaultActivations
+	}
+	return max(chunk, min(4*int64(n)*int64(c.Vocab), chunk+budget/keptLogits))
+}
+
 // trainingRows is the number of rows of a large model's chunk: as many as fit
 // the budget without recomputing.
 func (c *Config) trainingRows(rank int, budget int64) int {

@@ -34,6 +34,10 @@ const (
 // training, unless the load options say otherwise.
 const defaultActivations = 2 << 30
 
+// keptLogits is the part of that memory that the head may have on top of it for
+// the logits of one long sequence, which are computed twice otherwise.
+const keptLogits = 4
+
 // small tells how work is spread. It depends on the configuration alone, like
 // everything that decides about the order of sums.
 func (m *Model) small() bool { return !m.large && m.layout.total <= smallModel }

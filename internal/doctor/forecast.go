@@ -109,7 +109,6 @@ func (m Memory) Total() int64 {
 const (
 	slots      = 32        // continuations a large model works on at a time
 	kvBudget   = 2 << 30   // bytes of the decoder
-	headBuffer = 64 << 20  // logits of a chunk
 	restBytes  = 200 << 20 // and per sandbox worker
 	workerSize = 90 << 20
 	calibrate  = 300 * time.Millisecond // least time of a measurement; three are made
@@ -148,7 +147,7 @@ func Predict(ctx context.Context, m *model.Model, p Plan) (Forecast, error) {
 func memoryOf(m *model.Model, p Plan) (Memory, bool) {
 	c := &m.Config
 	all, matrices := int64(c.Parameters()), int64(c.MatrixParameters())
-	out := Memory{Head: headBuffer + slots*int64(c.Vocab)*4, Rest: restBytes + int64(runtime.GOMAXPROCS(0))*workerSize}
+	out := Memory{Head: c.HeadBytes(p.MaxTokens, 0) + slots*int64(c.Vocab)*4, Rest: restBytes + int64(runtime.GOMAXPROCS(0))*workerSize}
 	longest := p.PromptTokens + p.MaxTokens
 	var recompute bool
 	out.Activations, recompute = c.TrainingBytes(longest, p.Rank, 0)

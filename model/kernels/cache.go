@@ -58,31 +58,39 @@ func (a Attention) AppendSpans(p *Pool, spans []Span, k []float32, ldk int, v []
 		rows += spans[i].Rows
 	}
 	// A value stored costs about as much as four multiply-adds.
-	p.weighed(len(spans), 8*rows*a.KVHeads*a.HeadDim, func(_, i int) {
-		s := &spans[i]
-		a.Append(s.Own, k[s.Row*ldk:], ldk, v[s.Row*ldv:], ldv, s.Rows)
+	p.weighed(len(spans)*a.KVHeads, 8*rows*a.KVHeads*a.HeadDim, func(_, i int) {
+		s, h := &spans[i/a.KVHeads], i%a.KVHeads
+		a.appendHead(s.Own, h, k[s.Row*ldk:], ldk, v[s.Row*ldv:], ldv, s.Rows)
 	})
+	for i := range spans {
+		spans[i].Own.Len += spans[i].Rows
+	}
 }
 
 // Append stores rows of keys (already rotated) and values, KVHeads·HeadDim each,
 // at the end of the cache.
 func (a Attention) Append(c *KVCache, k []float32, ldk int, v []float32, ldv, rows int) {
+	for h := range a.KVHeads {
+		a.appendHead(c, h, k, ldk, v, ldv, rows)
+	}
+	c.Len += rows
+}
+
+// appendHead is Append for one key-value head, without the new length.
+func (a Attention) appendHead(c *KVCache, h int, k []float32, ldk int, v []float32, ldv, rows int) {
 	if c.Len+rows > c.Cap {
 		panic(fmt.Sprintf("kernels: key-value cache of %d positions is full", c.Cap))
 	}
 	d := a.HeadDim
-	for h := range a.KVHeads {
-		for r := range rows {
-			j := c.Len + r
-			a.putValue(c, h, j, v[r*ldv+h*d:][:d])
-			if key := k[r*ldk+h*d:][:d]; c.Tail == nil {
-				a.putKey(c, h, j, key)
-			} else {
-				a.putTail(c, h, j, key)
-			}
+	for r := range rows {
+		j := c.Len + r
+		a.putValue(c, h, j, v[r*ldv+h*d:][:d])
+		if key := k[r*ldk+h*d:][:d]; c.Tail == nil {
+			a.putKey(c, h, j, key)
+		} else {
+			a.putTail(c, h, j, key)
 		}
 	}
-	c.Len += rows
 }
 
 // putTail writes a key to the tail, and the tail to its panel when it is full.

@@ -10,8 +10,10 @@ type Head struct {
 	// Live is the number of ids that exist, where the vocabulary is padded beyond
 	// the tokenizer's: the others have no probability and no gradient. 0 means all.
 	Live int
-	// Bytes bounds the logits kept at a time; 0 means 64 MiB. It never changes a result.
-	Bytes int
+	// Bytes bounds the logits computed at a time; 0 means 64 MiB. KeptBytes is how
+	// much more Backward may hold of a sequence that is longer than that: logits
+	// beyond it are computed twice. Neither changes a result.
+	Bytes, KeptBytes int
 }
 
 // headScratch is the memory of one Head call.
@@ -90,17 +92,17 @@ func (h *Head) LogProbs(p *Pool, logp, entropy, x []float32, ldx, rows int, targ
 	}
 	for r := 0; r < rows; r += step {
 		n := min(step, rows-r)
-		h.forward(p, logp[r:], entropy[r:], x[r*ldx:], ldx, n, targets[r:], &scratch.head, 0)
+		h.forward(p, scratch.head.logits, logp[r:], entropy[r:], x[r*ldx:], ldx, n, targets[r:], &scratch.head, 0)
 	}
 }
 
-// forward computes logits and statistics of n rows into rows at … of the scratch.
-func (h *Head) forward(p *Pool, logp, entropy, x []float32, ldx, n int, targets []int32, s *headScratch, at int) {
+// forward computes logits, and statistics of n rows into rows at … of the scratch.
+func (h *Head) forward(p *Pool, logits, logp, entropy, x []float32, ldx, n int, targets []int32, s *headScratch, at int) {
 	v := h.W.N
-	h.Logits(p, s.logits, x, ldx, n)
+	h.Logits(p, logits, x, ldx, n)
 	p.spread(n, rowGrain(8*v), func(_, i, j int) {
 		for r := i; r < j; r++ {
-			z := s.logits[r*v:][:v]
+			z := logits[r*v:][:v]
 			st := h.Stats(z)
 			s.max[at+r], s.sum[at+r] = st.Max, st.sum
 			logp[r] = h.TokenLogProb(z, st, targets[r])
@@ -118,8 +120,9 @@ func (h *Head) Backward(p *Pool, dx []float32, lddx int, dw, logp, entropy, x []
 		return
 	}
 	s := &scratch.head
-	limit := h.chunk()
-	s.room(min(limit, bounds[len(bounds)-1])*h.W.N, bounds[len(bounds)-1])
+	limit, rows := h.chunk(), bounds[len(bounds)-1]
+	kept := h.KeptBytes / (4 * h.W.N) / limit * limit
+	s.room(min(limit+kept, rows)*h.W.N, rows)
 	for i := 0; i+1 < len(bounds); {
 		r0 := bounds[i]
 		j := i + 1
@@ -127,9 +130,11 @@ func (h *Head) Backward(p *Pool, dx []float32, lddx int, dw, logp, entropy, x []
 			j++
 		}
 		r1 := bounds[j]
-		kept := r1-r0 <= limit
+		// Logits of the first kept rows have places of their own, later chunks share one.
+		chunk := func(r int) ([]float32, int) { return s.logits[min(r-r0, kept)*h.W.N:], min(limit, r1-r) }
 		for r := r0; r < r1; r += limit {
-			h.forward(p, logp[r:], entropy[r:], x[r*ldx:], ldx, min(limit, r1-r), targets[r:], s, r)
+			z, n := chunk(r)
+			h.forward(p, z, logp[r:], entropy[r:], x[r*ldx:], ldx, n, targets[r:], s, r)
 		}
 		for k := i; k < j; k++ {
 			a, b := bounds[k], bounds[k+1]
@@ -139,14 +144,14 @@ func (h *Head) Backward(p *Pool, dx []float32, lddx int, dw, logp, entropy, x []
 			copy(s.dentropy[a:b], de)
 		}
 		for r := r0; r < r1; r += limit {
-			n := min(limit, r1-r)
-			if !kept {
-				h.Logits(p, s.logits, x[r*ldx:], ldx, n)
+			z, n := chunk(r)
+			if r1-r0 > kept+limit && r-r0 >= kept {
+				h.Logits(p, z, x[r*ldx:], ldx, n)
 			}
-			h.gradient(p, n, r, targets, entropy, s)
-			p.MatMulT(dx[r*lddx:], lddx, s.logits, h.W.N, n, h.W, true)
+			h.gradient(p, z, n, r, targets, entropy, s)
+			p.MatMulT(dx[r*lddx:], lddx, z, h.W.N, n, h.W, true)
 			if dw != nil {
-				p.GradW(dw, s.logits, h.W.N, x[r*ldx:], ldx, n, h.W.N, h.W.K)
+				p.GradW(dw, z, h.W.N, x[r*ldx:], ldx, n, h.W.N, h.W.K)
 			}
 		}
 		i = j
@@ -154,11 +159,11 @@ func (h *Head) Backward(p *Pool, dx []float32, lddx int, dw, logp, entropy, x []
 }
 
 // gradient replaces the logits of rows [at, at+n) by their gradients.
-func (h *Head) gradient(p *Pool, n, at int, targets []int32, entropy []float32, s *headScratch) {
+func (h *Head) gradient(p *Pool, logits []float32, n, at int, targets []int32, entropy []float32, s *headScratch) {
 	v, live, scale := h.W.N, h.live(), h.scale()
 	p.spread(n, rowGrain(8*v), func(_, i, j int) {
 		for r := i; r < j; r++ {
-			z := s.logits[r*v:][:v]
+			z := logits[r*v:][:v]
 			g, e := s.dlogp[at+r], s.dentropy[at+r]
 			// dz = p·(-g - e·(ln p + entropy)), ln p = d - ln sum
 			a := float32(-g-float32(e*float32(entropy[at+r]-Log(s.sum[at+r])))) * scale

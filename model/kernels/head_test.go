@@ -51,8 +51,8 @@ func TestHeadForwardAndBackward(t *testing.T) {
 		bounds := []int{0, 3, 4, 17, 23}
 		_, wantLogp, wantEntropy := headReference(w, x, v, k, targets, 0.7, g, e)
 		var base []float32
-		for _, budget := range []int{1, 4 * v * 5, 1 << 20} {
-			h.Bytes = budget
+		for _, budget := range [][2]int{{1, 0}, {1, 4 * v * 7}, {4 * v * 5, 0}, {4 * v * 3, 4 * v * 3}, {4 * v * 5, 4 * v * 9}, {1 << 20, 0}} {
+			h.Bytes, h.KeptBytes = budget[0], budget[1]
 			var scratch Scratch
 			logp, entropy := make([]float32, rows), make([]float32, rows)
 			dx, dw := make([]float32, rows*k), make([]float32, v*k)

@@ -33,6 +33,12 @@ func Axpy(y []float32, a float32, x []float32) { rowAxpy(y, a, x[:len(y)]) }
 // Add adds x to y over the length of y.
 func Add(y, x []float32) { rowAdd(y, x[:len(y)]) }
 
+// Copy copies x to y over the length of y.
+func (p *Pool) Copy(y, x []float32) {
+	x = x[:len(y)]
+	p.spread(len(y), 1<<16, func(_, i, j int) { copy(y[i:j], x[i:j]) })
+}
+
 // Scale sets y = a·x over the length of y; a zero comes out positive. y may be x.
 func Scale(y []float32, a float32, x []float32) { rowScale(y, a, x[:len(y)]) }
 
