@@ -65,19 +65,20 @@ type Config struct {
 	Decay      float64 `key:"adam.decay"`
 	Clip       float64 `key:"clip"`
 
-	Estimator   string  `key:"grpo.estimator"`
-	Grouping    string  `key:"grpo.group"`
-	AdvEpsilon  float64 `key:"grpo.epsilon"`
-	Singleton   string  `key:"grpo.singleton"` // zero or raw
-	Shuffle     bool    `key:"grpo.shuffle"`   // deal advantages out at random: a null control
-	Loss        string  `key:"loss"`
-	ClipLow     float64 `key:"loss.clip-low"`
-	ClipHigh    float64 `key:"loss.clip-high"`
-	DualClip    float64 `key:"loss.dual-clip"`
-	Cap         float64 `key:"loss.cap"`
-	Clamp       float64 `key:"loss.clamp"`
-	Aggregation string  `key:"loss.aggregation"`
-	Entropy     float64 `key:"loss.entropy"`
+	Estimator   string            `key:"grpo.estimator"`
+	Grouping    string            `key:"grpo.group"`
+	Estimators  map[string]string `key:"grpo.estimators"` // by role, where it differs
+	AdvEpsilon  float64           `key:"grpo.epsilon"`
+	Singleton   string            `key:"grpo.singleton"` // zero or raw
+	Shuffle     bool              `key:"grpo.shuffle"`   // deal advantages out at random: a null control
+	Loss        string            `key:"loss"`
+	ClipLow     float64           `key:"loss.clip-low"`
+	ClipHigh    float64           `key:"loss.clip-high"`
+	DualClip    float64           `key:"loss.dual-clip"`
+	Cap         float64           `key:"loss.cap"`
+	Clamp       float64           `key:"loss.clamp"`
+	Aggregation string            `key:"loss.aggregation"`
+	Entropy     float64           `key:"loss.entropy"`
 
 	MiniBatch        int    `key:"minibatch"`         // rows of an optimizer step; 0: all of the set
 	MiniBatchPartial string `key:"minibatch.partial"` // renormalise or downweight
@@ -183,6 +184,11 @@ func (c *Config) Validate() error {
 	} {
 		if !slices.Contains(choice.of, choice.value) {
 			return fmt.Errorf("%s: %q is none of %v", choice.key, choice.value, choice.of)
+		}
+	}
+	for role, name := range c.Estimators {
+		if !slices.Contains(grpo.Estimators(), name) {
+			return fmt.Errorf("grpo.estimators.%s: %q is none of %v", role, name, grpo.Estimators())
 		}
 	}
 	for _, positive := range []struct {

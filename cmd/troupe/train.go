@@ -110,7 +110,7 @@ func (f *recipeFlags) resolve(more ...[2]string) (trainer.Config, error) {
 		}
 	}
 	if cfg.Numerics == "auto" {
-		cfg.Numerics = model.NumericsF32
+		cfg.Numerics = model.AutoNumerics(cfg.Params == "full")
 	}
 	return cfg, nil
 }
