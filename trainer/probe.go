@@ -67,6 +67,7 @@ func (t *Trainer) probe(ctx context.Context, log *record) error {
 		}
 	}
 	t.logTeamwork(log, episodes, grades)
+	t.logTexts(log, episodes)
 	for _, name := range t.trained {
 		d := t.displacement(t.sets[name])
 		for _, role := range t.rolesOf(name) {

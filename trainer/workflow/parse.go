@@ -81,6 +81,10 @@ func parseStrategies(text string) ([]string, Tier) {
 	return []string{strings.TrimSpace(text)}, Default
 }
 
+// HoldsSolution reports whether a text holds a solution in the usual form: a
+// program in a block, or a boxed value.
+func HoldsSolution(kind data.Kind, text string) bool { return solutionTier(kind, text) == Primary }
+
 // solutionTier says whether a reply holds a solution in the form asked for.
 func solutionTier(kind data.Kind, text string) Tier {
 	if kind == data.Code {
