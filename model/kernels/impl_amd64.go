@@ -148,19 +148,30 @@ func pairBlocksAVX512(dst, x unsafe.Pointer, blocks, parts int)
 //go:noescape
 func splitBlocksAVX512(dst, x unsafe.Pointer, blocks, parts int)
 
+//go:noescape
+func splitBlocksAVX2(dst, x unsafe.Pointer, blocks, parts int)
+
 func splitRow(dst, x []float32, parts int) {
-	if active != avx512 {
+	if active == generic {
 		splitRowGeneric(dst, x, parts)
 		return
 	}
 	var last [quad]float32
 	if n := len(x) / quad; n > 0 {
-		splitBlocksAVX512(at(dst), at(x), n, parts)
+		splitBlocks(at(dst), at(x), n, parts)
 	}
 	if n := len(x) / quad * quad; n < len(x) {
 		copy(last[:], x[n:])
-		splitBlocksAVX512(at(dst[n*parts:]), unsafe.Pointer(&last), 1, parts)
+		splitBlocks(at(dst[n*parts:]), unsafe.Pointer(&last), 1, parts)
 	}
+}
+
+func splitBlocks(dst, x unsafe.Pointer, blocks, parts int) {
+	if active == avx2 {
+		splitBlocksAVX2(dst, x, blocks, parts)
+		return
+	}
+	splitBlocksAVX512(dst, x, blocks, parts)
 }
 
 func pairRow(dst, x []float32, parts int) {
