@@ -29,9 +29,6 @@ type row struct {
 // use, if not nil, names the tasks whose episodes take part.
 func (t *Trainer) rows(episodes []workflow.Episode, use map[string]bool) ([]*row, error) {
 	var rows []*row
-	var rewards []float64
-	var groups []string
-	var lengths []int
 	for i := range episodes {
 		ep := &episodes[i]
 		if !ep.Verdict.Rewarded() || use != nil && !use[ep.Task] {
@@ -48,25 +45,14 @@ func (t *Trainer) rows(episodes []workflow.Episode, use map[string]bool) ([]*row
 			if r.masked, err = grpo.Overlong(t.cfg.Overlong).Truncated(len(c.IDs), limit, c.Finish == workflow.Stop); err != nil {
 				return nil, err
 			}
-			key, err := grpo.Grouping(t.cfg.Grouping).Key(t.member(ep.Task, c))
-			if err != nil {
+			if r.group, err = grpo.Grouping(t.cfg.Grouping).Key(t.member(ep.Task, c)); err != nil {
 				return nil, err
 			}
-			r.group = key
 			r.kept = len(c.IDs) > 0 && !r.masked && !t.sets[r.set].Frozen && t.soundSample(ep, c)
 			rows = append(rows, r)
-			rewards, groups, lengths = append(rewards, r.reward), append(groups, key), append(lengths, len(c.IDs))
 		}
 	}
-	adv, err := grpo.Advantages(rewards, groups, lengths, grpo.AdvantageOptions{
-		Estimator: grpo.Estimator(t.cfg.Estimator), Epsilon: t.cfg.AdvEpsilon, Singleton: grpo.Singleton(t.cfg.Singleton)})
-	if err != nil {
-		return nil, err
-	}
-	for i, r := range rows {
-		r.advantage = adv[i]
-	}
-	return rows, nil
+	return rows, t.advantages(rows)
 }
 
 // member is what the grouping rules know of a call.

@@ -79,6 +79,9 @@ func New(cfg Config, parts Parts) (*Trainer, error) {
 	if t.workflow, err = cfg.NewWorkflow(t.kind, parts.Prompts); err != nil {
 		return nil, err
 	}
+	if err := t.knownRoles(); err != nil {
+		return nil, err
+	}
 	t.watch = newWatches(t.workflow.Roles())
 	if t.route, err = policy.Parse(cfg.Policy, t.workflow.Roles()); err != nil {
 		return nil, err
