@@ -14,15 +14,23 @@ const (
 	// draws: no run's.
 	calibrationIteration = -3
 	calibrationTasks     = 4
-	calibrationRollouts  = 8
 )
+
+// calibrationRollouts make about as many calls at once as a run does: batches
+// that are too small are slow for reasons of their own.
+func calibrationRollouts(workflow string) int {
+	if workflow == "single" {
+		return 8
+	}
+	return 4
+}
 
 // Calibrate plays a small batch of the configured workflow and takes its
 // gradients, to see how long that takes. Nothing is trained or logged. Replies
 // tend to get shorter as a model learns to answer, so what comes out is rather
 // too slow than too fast.
 func Calibrate(ctx context.Context, cfg Config, parts Parts) (budget.Pace, error) {
-	cfg.Tasks, cfg.Rollouts, cfg.Iterations, cfg.ProbeEvery = calibrationTasks, calibrationRollouts, 1, 0
+	cfg.Tasks, cfg.Rollouts, cfg.Iterations, cfg.ProbeEvery = calibrationTasks, calibrationRollouts(cfg.Workflow), 1, 0
 	parts.Report, parts.Inject, parts.Fail = nil, nil, nil
 	t, err := New(cfg, parts)
 	if err != nil {

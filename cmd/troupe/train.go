@@ -211,7 +211,8 @@ func openRecipe(env *environment, cfg *trainer.Config, guest guestFlags) (*recip
 	if r.parts.Encoder, err = trainer.NewEncoder(tok, cfg.Chat, cfg.Model, cfg.Thinking); err != nil {
 		return nil, inputf("%w", err)
 	}
-	r.parts.Base, err = model.Load(cfg.Model, model.LoadOptions{Numerics: cfg.Numerics, Trainable: cfg.Params == "full", Vocab: tok.Size()})
+	r.parts.Base, err = model.Load(cfg.Model, model.LoadOptions{Numerics: cfg.Numerics, Trainable: cfg.Params == "full", Vocab: tok.Size(),
+		ActivationBytes: frugal(cfg.Model)})
 	if err != nil {
 		return nil, inputf("%w", err)
 	}

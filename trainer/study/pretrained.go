@@ -68,20 +68,10 @@ const (
 // that were left out say so.
 func (p *Pretrained) Run(ctx context.Context) ([]PretrainedResult, error) {
 	started := time.Now()
-	runs := make([]*pretrainedRun, 0, len(PretrainedCells()))
-	for _, cell := range PretrainedCells() {
-		r, err := p.prepare(ctx, cell)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", cell.Name(), err)
-		}
-		runs = append(runs, r)
+	runs, end, err := p.choose(ctx, started)
+	if err != nil {
+		return nil, err
 	}
-	left := p.Time
-	for _, r := range runs {
-		left -= seconds(r.spent)
-	}
-	end := started.Add(left)
-	p.leaveOut(runs, time.Until(end).Seconds())
 	for i, r := range runs {
 		if r.out {
 			continue
@@ -93,9 +83,64 @@ func (p *Pretrained) Run(ctx context.Context) ([]PretrainedResult, error) {
 	return p.results(ctx, runs)
 }
 
+// choose finds out which cells fit the time, and when it ends. Those after the
+// first that does not fit are left out unmeasured: they cost no less.
+func (p *Pretrained) choose(ctx context.Context, started time.Time) (runs []*pretrainedRun, end time.Time, err error) {
+	left, need := p.Time, 0.0
+	full := false
+	paces := map[string]budget.Pace{} // by workflow: the policy hardly matters
+	for i, cell := range PretrainedCells() {
+		r, err := p.prepare(ctx, cell)
+		if err != nil {
+			return nil, end, fmt.Errorf("%s: %w", cell.Name(), err)
+		}
+		runs = append(runs, r)
+		left -= seconds(r.spent)
+		if r.begun {
+			continue
+		}
+		if r.out = full; full {
+			continue
+		}
+		var known bool
+		if r.pace, known = paces[cell.Workflow]; !known {
+			if r.pace, err = p.measure(ctx, r); err != nil {
+				return nil, end, fmt.Errorf("%s: %w", cell.Name(), err)
+			}
+			paces[cell.Workflow] = r.pace
+		}
+		r.need = p.least(r)
+		full = i > 0 && need+r.need > (left-time.Since(started)).Seconds()
+		if r.out = full; full {
+			p.Say("%s would take %s: this and what comes after it do not fit the budget", cell.Name(), seconds(r.need).Round(time.Second))
+			continue
+		}
+		need += r.need
+	}
+	return runs, started.Add(left), nil
+}
+
+// measure calibrates a cell.
+func (p *Pretrained) measure(ctx context.Context, r *pretrainedRun) (budget.Pace, error) {
+	begin := time.Now()
+	pace, err := trainer.Calibrate(ctx, r.cfg, p.Parts)
+	if err == nil {
+		p.Say("%s: an episode takes %.0f ms to play and %.0f ms to train on (measured in %.1f s)",
+			r.cell.Workflow, 1000*pace.Rollout, 1000*pace.Update, time.Since(begin).Seconds())
+	}
+	return pace, err
+}
+
+// least is the time of the least training that is worth it.
+func (p *Pretrained) least(r *pretrainedRun) float64 {
+	ask := p.ask(r)
+	ask.Tasks, ask.Rollouts, ask.Iterations = wantedTasks, wantedRollouts, wantedIterations
+	return budget.Choose(r.pace, ask).TotalS
+}
+
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// prepare finds the cell's run in the log, or calibrates.
+// prepare makes a cell's config, or finds its run in the log.
 func (p *Pretrained) prepare(ctx context.Context, cell PretrainedCell) (*pretrainedRun, error) {
 	r := &pretrainedRun{cell: cell, cfg: p.Config}
 	r.cfg.Workflow, r.cfg.Policy, r.cfg.Budget = cell.Workflow, cell.Policy, p.Time.String()
@@ -109,16 +154,6 @@ func (p *Pretrained) prepare(ctx context.Context, cell PretrainedCell) (*pretrai
 		r.spent, err = p.Parts.DB.Seconds(ctx, was.ID())
 		return r, err
 	}
-	begin := time.Now()
-	var err error
-	if r.pace, err = trainer.Calibrate(ctx, r.cfg, p.Parts); err != nil {
-		return r, err
-	}
-	ask := p.ask(r)
-	ask.Tasks, ask.Rollouts, ask.Iterations = wantedTasks, wantedRollouts, wantedIterations
-	r.need = budget.Choose(r.pace, ask).TotalS
-	p.Say("%s: an episode takes %.0f ms to play and %.0f ms to train on (measured in %.1f s); %d iterations of %d x %d would take about %s",
-		cell.Name(), 1000*r.pace.Rollout, 1000*r.pace.Update, time.Since(begin).Seconds(), wantedIterations, wantedTasks, wantedRollouts, seconds(r.need).Round(time.Second))
 	return r, nil
 }
 
@@ -126,18 +161,6 @@ func (p *Pretrained) prepare(ctx context.Context, cell PretrainedCell) (*pretrai
 func (p *Pretrained) ask(r *pretrainedRun) budget.Ask {
 	return budget.Ask{EvalN: min(r.cfg.EvalN, len(trainer.SplitOf(p.Parts.Tasks, data.Held))), EvalEvery: r.cfg.EvalEvery,
 		Greedy: r.cfg.EvalGreedy, Available: len(trainer.SplitOf(p.Parts.Tasks, data.Train))}
-}
-
-// leaveOut marks the cells that don't fit; the first always does.
-func (p *Pretrained) leaveOut(runs []*pretrainedRun, left float64) {
-	sum := 0.0
-	for i, r := range runs {
-		sum += r.need
-		if r.out = !r.begun && i > 0 && sum > left; r.out {
-			sum -= r.need
-			p.Say("%s does not fit the budget any more and is left out", r.cell.Name())
-		}
-	}
 }
 
 // train trains a cell within its share of the time that is left.
