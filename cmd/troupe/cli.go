@@ -88,6 +88,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	env := &environment{Ctx: ctx, Stdin: stdin, Stdout: stdout, Stderr: stderr, Cache: cache}
 	if computes[strings.Fields(kctx.Command())[0]] {
 		if err := kernels.Wanted(); err != nil {
