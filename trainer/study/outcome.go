@@ -38,6 +38,9 @@ type Outcome struct {
 	Control
 	Arms [2]ArmOutcome
 	P    float64 // McNemar's exact test of the two final accuracies on the same tasks
+	// AmplificationP is the exact sign test of the generators' amplification,
+	// paired by iteration; 1 where it is not defined in both.
+	AmplificationP float64
 }
 
 // Controls trains the pairs and compares them.
@@ -60,6 +63,9 @@ func (s *Study) Controls(ctx context.Context, controls []Control) ([]Outcome, er
 			o.Arms[i].Label = c.Labels[i]
 		}
 		o.P, _ = metrics.McNemar(metrics.Discordant(last(o.Arms[0].Curve).Right, last(o.Arms[1].Curve).Right))
+		if o.AmplificationP, err = signTest(ctx, db, o.Arms[0].Run, o.Arms[1].Run); err != nil {
+			return nil, fmt.Errorf("control %s: %w", c.Name, err)
+		}
 		all = append(all, o)
 	}
 	return all, nil
@@ -108,6 +114,10 @@ func (s *Study) armOutcome(ctx context.Context, db *store.DB, c Cell) (ArmOutcom
 const (
 	amplificationQuery = `SELECT avg(value) FROM role_steps
 WHERE run = :run AND metric = 'actor/amplification' AND role = 'generator' AND slot = -1`
+	// pairedQuery says in how many iterations one run's amplification is larger.
+	pairedQuery = `SELECT coalesce(sum(a.value > b.value), 0), coalesce(sum(a.value < b.value), 0)
+FROM role_steps a JOIN role_steps b USING (iteration, role, slot, metric)
+WHERE a.run = :run AND b.run = '%s' AND metric = 'actor/amplification' AND role = 'generator' AND slot = -1`
 	readableQuery = `SELECT value FROM role_steps
 WHERE run = :run AND metric = 'parse/primary' AND role = 'aggregator' AND slot = -1 ORDER BY iteration DESC LIMIT 1`
 	alarmQuery = `SELECT kind, role, iteration FROM events WHERE run = :run AND severity = 'alarm' ORDER BY iteration, seq LIMIT 1`
@@ -126,6 +136,22 @@ func one(ctx context.Context, db *store.DB, run, query string) (float64, error) 
 		x, _ = r[0].(float64)
 	}
 	return x, rows.Close()
+}
+
+// signTest compares the generators' amplification of two runs, iteration by
+// iteration.
+func signTest(ctx context.Context, db *store.DB, a, b string) (float64, error) {
+	rows, err := db.Query(ctx, fmt.Sprintf(pairedQuery, b), a)
+	if err != nil {
+		return 1, err
+	}
+	p := 1.0
+	if r := rows.Next(); r != nil {
+		more, _ := r[0].(int64)
+		less, _ := r[1].(int64)
+		p, _ = metrics.McNemar(int(more), int(less)) // the sign test of two counts
+	}
+	return p, rows.Close()
 }
 
 func firstAlarm(ctx context.Context, db *store.DB, run string) (kind string, at int, err error) {
@@ -179,7 +205,7 @@ func (o Outcome) Sentence() string {
 		}
 	}
 	if o.Slots && a.Amplification > 0 && b.Amplification > 0 {
-		said = append(said, fmt.Sprintf("the generators' amplification is %.2f with %s and %.2f with %s", a.Amplification, a.Label, b.Amplification, b.Label))
+		said = append(said, fmt.Sprintf("the generators' amplification is %.2f with %s and %.2f with %s (p %.2g over iterations)", a.Amplification, a.Label, b.Amplification, b.Label, o.AmplificationP))
 	}
 	switch {
 	case o.P >= 0.05:
