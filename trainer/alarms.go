@@ -30,11 +30,12 @@ var (
 		{Kind: "reward_zero", Metric: rewardMetric, Beyond: &metrics.Bound{At: 0}},
 	}
 	driftRules = []metrics.Rule{
-		{Kind: "ppl_base", Metric: "actor/ppl_base", Upward: true, Factor: 1.5},
+		{Kind: "ppl_base", Metric: "actor/ppl_base", Upward: true, Factor: 1.3},
 	}
-	// A dip is three standard deviations of the moving average of a batch of
-	// 256 rewards.
-	dip = metrics.Rule{Metric: rewardMetric, Smooth: 0.05}
+	// A dip is four standard deviations of the moving average of batches of 256
+	// rewards. What both thresholds were chosen on, and how often they are wrong
+	// elsewhere, stands in docs/paper.md.
+	dip = metrics.Rule{Metric: rewardMetric, Smooth: 0.07}
 )
 
 const rewardMetric = "critic/rewards/mean"

@@ -54,8 +54,10 @@ func (s *Study) results(ctx context.Context, cells []Cell) ([]Result, error) {
 		if r.Sampled, err = change(ctx, db, r.Run, cfg.Iterations, cfg.Temperature); err != nil {
 			return nil, fmt.Errorf("cell %s: %w", c.Name(), err)
 		}
-		if r.Greedy, err = change(ctx, db, r.Run, cfg.Iterations, 0); err != nil {
-			return nil, fmt.Errorf("cell %s: %w", c.Name(), err)
+		if cfg.EvalGreedy { // the runs of controls are not measured so
+			if r.Greedy, err = change(ctx, db, r.Run, cfg.Iterations, 0); err != nil {
+				return nil, fmt.Errorf("cell %s: %w", c.Name(), err)
+			}
 		}
 		if err := r.read(ctx, db, cfg.Temperature); err != nil {
 			return nil, fmt.Errorf("cell %s: %w", c.Name(), err)
