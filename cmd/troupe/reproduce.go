@@ -172,6 +172,9 @@ func (c *reproduceCmd) printNext(w io.Writer) {
 	if !c.EqualCompute {
 		fmt.Fprintln(w, "  troupe reproduce --equal-compute    workflows against a longer single-agent run")
 	}
+	if c.Seeds == 1 && !c.Smoke {
+		fmt.Fprintln(w, "  troupe reproduce --seeds 3          what a seed is worth, and an error for IP against SP")
+	}
 }
 
 // withStudy opens what a study needs, and closes it.
