@@ -276,7 +276,7 @@ func (t *Trainer) logUpdates(log *record, updates []updated, rows []*row) {
 				continue
 			}
 			put("actor/grad_norm", u.gradients.Norm(role))
-			if u.gradients.Slots(role) > 1 {
+			if u.apart == nil && max(t.slots(role), u.gradients.Slots(role)) > 1 {
 				put("actor/amplification", u.gradients.Amplification(role))
 				put("actor/slot_cosine", u.gradients.SlotCosine(role))
 				if c, ok := u.corrected[role]; ok {
