@@ -1,8 +1,12 @@
 -- Training tasks that no rollout has solved, the most tried first.
-SELECT e.run, e.task, count(*) AS tried, t.text
-FROM episodes e LEFT JOIN tasks t ON t.run = e.run AND t.id = e.task
-WHERE e.reward IS NOT NULL AND (:run IS NULL OR e.run = :run)
-GROUP BY e.run, e.task
-HAVING max(e.reward) <= 0
-ORDER BY e.run, tried DESC, e.task
-LIMIT 200;
+SELECT e.run, e.task, e.tried, t.text
+FROM (
+  SELECT run, task, count(*) AS tried
+  FROM episodes
+  WHERE reward IS NOT NULL AND (:run IS NULL OR run = :run)
+  GROUP BY run, task
+  HAVING max(reward) <= 0
+  ORDER BY run, tried DESC, task
+  LIMIT 200
+) e LEFT JOIN tasks t ON t.run = e.run AND t.id = e.task
+ORDER BY e.run, e.tried DESC, e.task;
