@@ -15,7 +15,7 @@ var layers = [][]string{
 		"internal/fetch", "internal/atomicfile", "internal/prng", "internal/reexec", "internal/jsonschema", "internal/deps",
 		"verifier/mathans/guest"},
 	1: {"sandbox", "sandbox/python", "sandbox/wasi", "sandbox/wasm",
-		"trainer/grpo", "trainer/optim", "trainer/metrics", "model/tokenizer", "model/lora", "model/gguf",
+		"trainer/budget", "trainer/grpo", "trainer/optim", "trainer/metrics", "model/tokenizer", "model/lora", "model/gguf",
 		"data/store", "data/synth", "data/hub", "data/dapo", "data/deepcoder", "data/jsonl", "data/parquet"},
 	2: {"verifier", "verifier/code", "model"},
 	3: {"trainer/rollout", "trainer/workflow", "trainer/checkpoint", "trainer/policy"},
