@@ -23,8 +23,24 @@ type record struct {
 // timed closes a phase.
 func (r *record) timed(phase string) {
 	now := time.Now()
-	r.Timings = append(r.Timings, store.Timing{Phase: phase, Seconds: now.Sub(r.since).Seconds()})
+	r.spent(phase, now.Sub(r.since).Seconds())
 	r.since = now
+}
+
+// spent notes what a phase took.
+func (r *record) spent(phase string, seconds float64) {
+	r.Timings = append(r.Timings, store.Timing{Phase: phase, Seconds: seconds})
+}
+
+// aside takes what was spent on metrics out of the update that it was spent in.
+func (t *Trainer) aside(log *record) {
+	log.spent("metrics/update", t.measuring.Seconds())
+	for i := range log.Timings {
+		if log.Timings[i].Phase == "update" {
+			log.Timings[i].Seconds -= t.measuring.Seconds()
+		}
+	}
+	t.measuring = 0
 }
 
 func (r *record) step(metric string, value float64) {

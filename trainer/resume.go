@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"troupe/data/store"
 	"troupe/trainer/checkpoint"
@@ -51,9 +52,14 @@ func (t *Trainer) commit(ctx context.Context, log *record, save bool) error {
 	if t.last && log.State == "" {
 		log.State = store.Done
 	}
+	if t.stored > 0 {
+		log.spent("store", t.stored.Seconds()) // the transaction before: this one can't tell of itself
+	}
+	start := time.Now()
 	if err := t.parts.DB.Write(ctx, log.Batch); err != nil {
 		return err
 	}
+	t.stored = time.Since(start)
 	t.fail("after-transaction")
 	if save {
 		if err := t.retain(ctx); err != nil {

@@ -34,31 +34,33 @@ type Parts struct {
 
 // Trainer is a run in progress.
 type Trainer struct {
-	cfg      Config
-	parts    Parts
-	id       string
-	kind     data.Kind
-	workflow workflow.Workflow
-	route    policy.Map
-	sets     map[string]*policy.Set
-	setNames []string
-	trained  []string // names of sets that are not frozen
-	source   source
-	held     []data.Task
-	probes   []data.Task // for metrics that need extra passes
-	engine   *engine
-	calls    int             // update calls of all sets so far
-	asked    map[uint64]bool // questions put to the verifier so far, by hash
-	bad      int             // iterations in a row with a skipped update
-	noted    map[string]bool // tasks whose row is written
-	accuracy float64
-	watch    *watches
-	batches  int       // drawn by dynamic sampling so far
-	findings []finding // of the iteration that runs
-	live     live
-	right    map[string]float64 // of roles, for reports
-	limit    limit
-	last     bool // the iteration that runs is the run's last
+	cfg       Config
+	parts     Parts
+	id        string
+	kind      data.Kind
+	workflow  workflow.Workflow
+	route     policy.Map
+	sets      map[string]*policy.Set
+	setNames  []string
+	trained   []string // names of sets that are not frozen
+	source    source
+	held      []data.Task
+	probes    []data.Task // for metrics that need extra passes
+	engine    *engine
+	calls     int             // update calls of all sets so far
+	asked     map[uint64]bool // questions put to the verifier so far, by hash
+	bad       int             // iterations in a row with a skipped update
+	noted     map[string]bool // tasks whose row is written
+	accuracy  float64
+	watch     *watches
+	batches   int       // drawn by dynamic sampling so far
+	findings  []finding // of the iteration that runs
+	live      live
+	measuring time.Duration      // spent on metrics within the update that runs
+	stored    time.Duration      // spent on the last transaction
+	right     map[string]float64 // of roles, for reports
+	limit     limit
+	last      bool // the iteration that runs is the run's last
 }
 
 // New prepares a run: parameter sets, tasks, and the run's row in the log.
@@ -198,6 +200,7 @@ func (t *Trainer) iterate(ctx context.Context, it int) error {
 			return err
 		}
 		log.timed("update")
+		t.aside(log)
 
 		t.logEpisodes(log, played.tasks, played.episodes, rows)
 		t.logUpdates(log, updates, rows)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"troupe/model"
 	"troupe/trainer/grpo"
@@ -126,11 +127,7 @@ func (t *Trainer) step(ctx context.Context, set *policy.Set, rows []*row, u *upd
 		return nil
 	}
 	if u.gradients == nil {
-		u.gradients = metrics.NewGradients(ps, tensors)
-		if t.apart(set, ps) {
-			u.apart = tensors
-		}
-		if u.corrected, err = t.halves(ctx, set, u.iteration, rows, weights, ps, tensors); err != nil {
+		if err := t.measure(ctx, set, u, rows, weights, ps, tensors); err != nil {
 			return err
 		}
 	}
@@ -155,6 +152,17 @@ func (t *Trainer) step(ctx context.Context, set *policy.Set, rows []*row, u *upd
 	u.loss += stats.Loss
 	u.stats.Add(stats)
 	return nil
+}
+
+// measure looks at the gradients of an update's first step, part by part.
+func (t *Trainer) measure(ctx context.Context, set *policy.Set, u *updated, rows []*row, weights []float64, ps []metrics.Part, tensors [][][]float32) (err error) {
+	defer func(start time.Time) { t.measuring += time.Since(start) }(time.Now())
+	u.gradients = metrics.NewGradients(ps, tensors)
+	if t.apart(set, ps) {
+		u.apart = tensors
+	}
+	u.corrected, err = t.halves(ctx, set, u.iteration, rows, weights, ps, tensors)
+	return err
 }
 
 // weights are the weights of the rows' tokens in a mini-batch's loss.

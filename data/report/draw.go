@@ -30,10 +30,11 @@ var (
 
 var dashes = [][]vg.Length{nil, {vg.Points(4), vg.Points(2.5)}, {vg.Points(1.5), vg.Points(2)}, {vg.Points(7), vg.Points(2), vg.Points(1.5), vg.Points(2)}}
 
-// The size of a panel.
+// The size of a panel, and the room at its right for half a tick's label.
 const (
-	panelWidth  = 3.5 * vg.Inch
-	panelHeight = 2.35 * vg.Inch
+	panelWidth  = 3.4 * vg.Inch
+	panelHeight = 2.4 * vg.Inch
+	margin      = 9
 )
 
 // frame is the range that the panels of a figure share.
@@ -85,10 +86,10 @@ func newPlot(title string) *plot.Plot {
 		s.Font = font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 		s.Color = ink
 	}
-	sans(&p.Title.TextStyle, 11)
+	sans(&p.Title.TextStyle, 12)
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		sans(&a.Label.TextStyle, 9)
-		sans(&a.Tick.Label, 9)
+		sans(&a.Label.TextStyle, 10)
+		sans(&a.Tick.Label, 10)
 		a.LineStyle.Color, a.Tick.LineStyle.Color = ink, ink
 		a.LineStyle.Width, a.Tick.LineStyle.Width, a.Tick.Length = vg.Points(.6), vg.Points(.6), vg.Points(4)
 	}
@@ -204,7 +205,7 @@ func (f Figure) SVG(panel Panel) (string, error) {
 		return "", err
 	}
 	c := vgsvg.New(f.size(panel))
-	p.Draw(draw.New(c))
+	p.Draw(draw.Crop(draw.New(c), 0, -margin, 0, 0))
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return "", err
@@ -247,7 +248,7 @@ func (f Figure) PNG() ([]byte, error) {
 			return nil, err
 		}
 		x, y := w*vg.Length(i%columns), all.Max.Y-head-h*vg.Length(i/columns+1)
-		p.Draw(draw.Crop(all, x, x+w-all.Max.X, y, y+h-all.Max.Y))
+		p.Draw(draw.Crop(all, x, x+w-margin-all.Max.X, y, y+h-all.Max.Y))
 	}
 	drawTitle(all, f.Title)
 	drawLegend(all, legend)

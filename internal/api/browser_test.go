@@ -26,14 +26,8 @@ type view struct {
 func TestDashboardInABrowser(t *testing.T) {
 	db, views := shown(t)
 	s := start(t, Options{DB: db})
-	shots := os.Getenv("TROUPE_SCREENSHOTS")
-	if shots == "" {
-		shots = t.TempDir()
-	} else if err := os.MkdirAll(shots, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	b := openBrowser(t)
-	for _, screen := range []screen{{1280, 900, false}, {1280, 900, true}, {390, 844, false}, {390, 844, true}} {
+	shots, b := shotsFolder(t), openBrowser(t)
+	for _, screen := range screens {
 		p := b.open(t, screen)
 		for _, v := range views {
 			name := v.name + "-" + screen.String()
@@ -42,11 +36,26 @@ func TestDashboardInABrowser(t *testing.T) {
 			p.fits(name, screen.width)
 			p.named(name)
 			p.contrast(name)
-			p.shoot(shots, name, screen.width, 2600)
+			p.shoot(shots, name, screen.width, 0, 2600)
 			p.quiet(name)
 		}
 		p.t.Logf("%v: %d pages", screen, len(views))
 	}
+}
+
+var screens = []screen{{1280, 900, false}, {1280, 900, true}, {390, 844, false}, {390, 844, true}}
+
+// shotsFolder is where pictures go.
+func shotsFolder(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("TROUPE_SCREENSHOTS")
+	if dir == "" {
+		return t.TempDir()
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // shown is a database and its views: the one of TROUPE_BROWSER_DB, or made up.

@@ -143,8 +143,8 @@ func (b *browser) call(t *testing.T, session, method string, params map[string]a
 				t.Fatalf("%s: %v in %s", method, err, r.Result)
 			}
 		}
-	case <-time.After(30 * time.Second):
-		t.Fatalf("%s: no answer in 30 s", method)
+	case <-time.After(time.Minute):
+		t.Fatalf("%s: no answer in a minute", method)
 	}
 }
 
@@ -273,14 +273,15 @@ func (p *page) press(key string, code int, text string) {
 	p.call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "code": key, "windowsVirtualKeyCode": code})
 }
 
-// shoot writes a picture of the page's first height pixels.
-func (p *page) shoot(dir, name string, width, height int) {
+// shoot writes a picture of the page's pixels from top on, at most height of
+// them, and reports whether there are more.
+func (p *page) shoot(dir, name string, width, top, height int) (more bool) {
 	p.t.Helper()
 	var tall int
 	p.eval("Math.ceil(document.documentElement.getBoundingClientRect().height)", &tall)
 	var picture struct{ Data string }
 	p.call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": true,
-		"clip": map[string]any{"x": 0, "y": 0, "width": width, "height": min(max(tall, 300), height), "scale": 1}}, &picture)
+		"clip": map[string]any{"x": 0, "y": top, "width": width, "height": min(max(tall-top, 300), height), "scale": 1}}, &picture)
 	b, err := base64.StdEncoding.DecodeString(picture.Data)
 	if err != nil {
 		p.t.Fatal(err)
@@ -288,4 +289,5 @@ func (p *page) shoot(dir, name string, width, height int) {
 	if err := os.WriteFile(filepath.Join(dir, name+".png"), b, 0o644); err != nil {
 		p.t.Fatal(err)
 	}
+	return tall > top+height
 }
