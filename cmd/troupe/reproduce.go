@@ -18,8 +18,8 @@ import (
 
 // gridFlags choose the cells of the study; `troupe grid` has them too.
 type gridFlags struct {
-	Smoke      bool     `help:"The smallest grid: single-agent and voting, 40 iterations."`
-	Iterations int      `placeholder:"N" help:"Iterations of a cell (default: 80; 40 with --smoke)."`
+	Smoke      bool     `help:"The smallest grid: single-agent and voting."`
+	Iterations int      `placeholder:"N" help:"Iterations of a cell (default: 80)."`
 	Cells      []string `placeholder:"NAME,..." help:"Only these cells, such as voting-IP-math (default: all of the grid)."`
 	Scales     []string `default:"tiny-s" aliases:"scale" placeholder:"NAME,..." help:"Sizes of the models: tiny-s, tiny-m, tiny-l (default tiny-s)."`
 	Seeds      int      `default:"1" placeholder:"N" help:"Repeat everything with so many seeds, base models included (default 1)."`
@@ -31,7 +31,7 @@ func (f gridFlags) options() (study.Options, error) {
 	opt := study.Options{Iterations: 80, EvalEvery: 20}
 	cells := study.DefaultCells()
 	if f.Smoke {
-		cells, opt.Iterations, opt.EvalEvery = study.SmokeCells(), 40, 0
+		cells, opt.EvalEvery = study.SmokeCells(), 0
 	}
 	if f.Iterations < 0 || f.Seeds < 1 || f.Seed < 1 || len(f.Scales) == 0 {
 		return opt, usagef("--iterations, --seeds and --seed count from 1, and --scales needs a name")

@@ -8,7 +8,6 @@ import (
 
 	"troupe/data/store"
 	"troupe/trainer"
-	"troupe/trainer/metrics"
 )
 
 // TestSmokeGrid plays the smoke grid with an oracle in place of the sandbox.
@@ -23,7 +22,7 @@ func TestSmokeGrid(t *testing.T) {
 	}
 	defer db.Close()
 	cache := os.Getenv("TROUPE_LONG")
-	s, err := New(Options{Cells: SmokeCells(), Iterations: 40, Cache: cache, Out: t.TempDir(), DB: db, Verifier: oracle{}, Parallel: 2,
+	s, err := New(Options{Cells: SmokeCells(), Iterations: 80, Cache: cache, Out: t.TempDir(), DB: db, Verifier: oracle{}, Parallel: 2,
 		Warm:  func(b Base) { t.Logf("%s step %d single %.3f orch %.3f", b.Kind, b.Steps, b.Single, b.Orch) },
 		Based: func(b Base) { t.Logf("%s base: %d steps, %.1f s", b.Kind, b.Steps, b.Seconds) },
 		Progress: func(c Cell, p trainer.Progress) {
@@ -38,18 +37,11 @@ func TestSmokeGrid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gained, lost := 0, 0
 	for _, r := range rs {
 		t.Logf("%-16s T1 %.3f -> %.3f p %.1e   greedy %.3f -> %.3f p %.1e  judged %d cached %d", r.Cell.Name(), r.Sampled.Base, r.Sampled.Final, r.Sampled.P,
 			r.Greedy.Base, r.Greedy.Final, r.Greedy.P, r.Judged, r.Cached)
-		if r.Sampled.Gain() <= 0 {
+		if r.Sampled.P > 0.01 || r.Sampled.Gain() <= 0 {
 			t.Errorf("%s did not improve", r.Cell.Name())
 		}
-		gained, lost = gained+r.Sampled.Gained, lost+r.Sampled.Lost
-	}
-	// A gain of five points in one cell is found on 600 tasks at p < .01 only two
-	// times in three; over all cells it can't be missed.
-	if p, _ := metrics.McNemar(lost, gained); p > 1e-12 {
-		t.Errorf("all cells together: %d tasks gained, %d lost, p %.1e", gained, lost, p)
 	}
 }
