@@ -11,4 +11,7 @@ func tilesActive() bool { return false }
 
 func (p *Pool) splitTiles(_ gemmRun, _ []float32, _, _ int) { panic("kernels: no AMX") }
 
-func (g *gemmRun) tiles(_, _, _, _ int) { panic("kernels: no AMX") }
+// tileRun is what a product by AMX has more: nothing in this build.
+type tileRun struct{}
+
+func (tileRun) run(_ *gemmRun, _, _, _, _ int) { panic("kernels: no AMX") }

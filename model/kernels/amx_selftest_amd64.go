@@ -34,7 +34,7 @@ func testTiles() error {
 			portableProduct(want, x, &blocks, m, parts, acc)
 			for _, height := range []int{m, panel + 5, 5} {
 				copy(got, sums)
-				g := gemmRun{acc: acc, m: height, n: n, k: k, pass: 1, packed: true,
+				g := gemmRun{acc: acc, m: height, n: n, k: k, tile: tileRun{pass: 1}, packed: true,
 					y: at(got), ldy: 4 * n, b: unsafe.Pointer(unsafe.SliceData(tiles.h))}
 				(*Pool)(nil).splitTiles(g, x, k, parts)
 				for i := range height * n {

@@ -96,6 +96,11 @@ type tileWork struct {
 	sums   []float32 // unfinished sums, tile by tile
 }
 
+// tileRun is what a product by AMX has more.
+type tileRun struct {
+	pass int // blocks of k in one pass of tiles; 0: the usual number
+}
+
 var tileWorks = sync.Pool{New: func() any { return new(tileWork) }}
 
 // splitTiles computes a product in a TDPBF16PS kind with AMX: it converts the rows
@@ -111,8 +116,8 @@ func (p *Pool) splitTiles(g gemmRun, x []float32, ldx, parts int) {
 	left := at(*buf)
 	p.tileLeft(left, x, ldx, m, g.k, parts)
 	g.form, g.x, g.k, g.parts = formTiles, left, blocks*quad, parts
-	if g.pass == 0 {
-		g.pass = tilePass(parts)
+	if g.tile.pass == 0 {
+		g.tile.pass = tilePass(parts)
 	}
 	p.run(g)
 }
@@ -143,8 +148,8 @@ func convertTiles(dst unsafe.Pointer, x []float32, parts, step int) {
 	}
 }
 
-// tiles computes rows [r0, r1) and columns [c0, c1), which begin at panels.
-func (g *gemmRun) tiles(r0, r1, c0, c1 int) {
+// run computes rows [r0, r1) and columns [c0, c1) of g, which begin at panels.
+func (tileRun) run(g *gemmRun, r0, r1, c0, c1 int) {
 	w := tileWorks.Get().(*tileWork)
 	blocks := g.k / quad
 	group := max(1, tileGroup/(blocks*tileBlock)) * panel
@@ -168,7 +173,7 @@ func (g *gemmRun) tileGroup(w *tileWork, r0, r1, c, count, width int) {
 		h, stream := min(panel, r1-r), r == r0
 		per := blocks
 		if !stream {
-			per = min(blocks, g.pass)
+			per = min(blocks, g.tile.pass)
 		}
 		w.config.configure(h, width)
 		kernel := newTileKernel(h, width, g.parts, stream)

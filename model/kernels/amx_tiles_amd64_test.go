@@ -83,7 +83,7 @@ func newAMXProduct(x []float32, b *operand, m, pass, parts int) *amxProduct {
 	p := &amxProduct{ldy: b.n + 5, left: alignedF32(m * blocks * parts * tileRow / 4)}
 	p.y = make([]float32, m*p.ldy)
 	(*Pool)(nil).tileLeft(at(p.left), x, b.k, m, b.k, parts)
-	p.g = gemmRun{form: formTiles, m: m, n: b.n, k: blocks * quad, pass: pass, parts: parts, packed: true,
+	p.g = gemmRun{form: formTiles, m: m, n: b.n, k: blocks * quad, tile: tileRun{pass: pass}, parts: parts, packed: true,
 		y: at(p.y), ldy: 4 * p.ldy, x: at(p.left), b: unsafe.Pointer(unsafe.SliceData(b.h))}
 	p.unit.regions = func(c *tileCall) []region {
 		all := []region{regionOf("left", p.left, false, true), regionOf("weight", b.h, false, true)}
@@ -107,7 +107,7 @@ func (p *amxProduct) run(t *testing.T, y []float32, acc bool) {
 	}
 	copyRows(p.y, p.ldy, y, p.g.n, p.g.m, p.g.n)
 	p.g.acc = acc
-	p.unit.with(func() { p.g.tiles(0, p.g.m, 0, p.g.n) })
+	p.unit.with(func() { p.g.tile.run(&p.g, 0, p.g.m, 0, p.g.n) })
 	for i, v := range p.y {
 		if i%p.ldy >= p.g.n && v != gap {
 			t.Fatalf("row %d: the gap after it is overwritten", i/p.ldy)
@@ -148,7 +148,7 @@ func TestAMXEmulatorSeesStrayAccesses(t *testing.T) {
 			func() {
 				defer func(old tileUnit) { theTiles.unit = old }(theTiles.unit)
 				theTiles.unit = tryingUnit{&p.unit, c.change, &errs}
-				p.g.tiles(0, 5, 0, panel)
+				p.g.tile.run(&p.g, 0, 5, 0, panel)
 			}()
 			if len(errs) != 1 {
 				t.Fatalf("%d calls", len(errs))
@@ -290,7 +290,7 @@ func TestAMXHardwareIsAsEmulated(t *testing.T) {
 			p.run(t, y, true)
 			want := append([]float32(nil), p.y...)
 			copyRows(p.y, p.ldy, y, n, m, n)
-			p.g.tiles(0, m, 0, n) // theTiles.unit is the hardware here
+			p.g.tile.run(&p.g, 0, m, 0, n) // theTiles.unit is the hardware here
 			equalOrNaN(t, fmt.Sprintf("%d rows", m), p.y, want)
 		}
 	}

@@ -45,7 +45,7 @@ type gemmRun struct {
 	ldb      int // bytes between rows of b, when b isn't packed
 	packed   bool
 	parts    int // of the left operand, in the TDPBF16PS kinds
-	pass     int // blocks of k in one pass of tiles; 0: the usual number
+	tile     tileRun
 	rowStep  int
 	rowItems int
 	colStep  int
@@ -156,7 +156,7 @@ func (g *gemmRun) block(r0, r1, c0, c1 int) {
 	height := shape.rows
 	switch g.form {
 	case formTiles:
-		g.tiles(r0, r1, c0, c1)
+		g.tile.run(g, r0, r1, c0, c1)
 		return
 	case formWiden:
 		height = shape.rows16
