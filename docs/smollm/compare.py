@@ -15,7 +15,7 @@ TASKS, ROLLOUTS, TOKENS, RATE, RANK, ALPHA, STEPS = 8, 8, 24, 8e-5, 16, 32, 5
 
 
 def troupe(binary, model, numerics, folder):
-    """Seconds of each counted step, seconds by phase, and the questions that were drawn, in order."""
+    """Seconds of each counted step, seconds by phase, tokens a reply, and the questions drawn, those of a step together."""
     db = folder / f"{numerics}.db"
     subprocess.run([binary, "train", "--profile", "small", "--model", model, "--workflow", "single", "--task", "sums2",
                     "--tasks", str(TASKS), "--rollouts", str(ROLLOUTS), "--max-tokens", str(TOKENS), "--iterations", str(STEPS + 1),
@@ -29,9 +29,9 @@ def troupe(binary, model, numerics, folder):
         if phase not in ("eval", "checkpoint"):
             phases.setdefault(iteration, {})[phase] = seconds
     tokens = con.execute("SELECT avg(length(ids) / 4.0) FROM calls WHERE split = 'train' AND iteration > 1").fetchone()[0]
-    order = con.execute("SELECT t.text, t.gold FROM (SELECT iteration, task, min(rowid) AS at FROM episodes WHERE split = 'train' "
-                        "GROUP BY iteration, task) e JOIN tasks t ON t.id = e.task ORDER BY e.iteration, e.at").fetchall()
-    return [sum(p.values()) for p in phases.values()], list(phases.values()), tokens, order
+    drawn = con.execute("SELECT t.text, t.gold FROM (SELECT DISTINCT run, iteration, task FROM episodes WHERE split = 'train') e "
+                        "JOIN tasks t ON t.run = e.run AND t.id = e.task ORDER BY e.iteration, t.id").fetchall()
+    return [sum(p.values()) for p in phases.values()], list(phases.values()), tokens, drawn
 
 
 def trl(model, dtype, questions, folder, threads):
