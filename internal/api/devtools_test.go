@@ -248,7 +248,7 @@ func (p *page) eval(script string, out any) {
 // waitFor asks until a condition of the page holds.
 func (p *page) waitFor(condition string) {
 	p.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		var ok bool
 		p.eval("Boolean("+condition+")", &ok)
 		if ok {
@@ -274,9 +274,12 @@ func (p *page) press(key string, code int, text string) {
 }
 
 // shoot writes a picture of the page's pixels from top on, at most height of
-// them, and reports whether there are more.
+// them, and reports whether there are more. Without a folder it does nothing.
 func (p *page) shoot(dir, name string, width, top, height int) (more bool) {
 	p.t.Helper()
+	if dir == "" {
+		return false
+	}
 	var tall int
 	p.eval("Math.ceil(document.documentElement.getBoundingClientRect().height)", &tall)
 	var picture struct{ Data string }
