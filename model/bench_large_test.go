@@ -85,11 +85,27 @@ func BenchmarkLarge(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(16*n*b.N)/b.Elapsed().Seconds(), "tok/s")
+			reportReads(b, m, 16*b.N)
 		})
 	}
 	for _, n := range []int{512, 1024} {
 		b.Run(fmt.Sprintf("lora%d", n), func(b *testing.B) { benchLoRA(b, m, n) })
 	}
+}
+
+// reportReads compares the weights' bytes, read once a pass, with the reads and
+// the peak of this machine right after.
+func reportReads(b *testing.B, m *Model, passes int) {
+	bytes := m.head.Bytes()
+	for i := range m.layers {
+		w := &m.layers[i]
+		bytes += w.qkv.Bytes() + w.o.Bytes() + w.gup.Bytes() + w.down.Bytes()
+	}
+	reads := float64(bytes) * float64(passes) / b.Elapsed().Seconds() / 1e9
+	r := kernels.Measure(m.pool, 600*time.Millisecond)
+	b.ReportMetric(reads, "GB/s")
+	b.ReportMetric(100*reads/r.ReadGBs, "%reads")
+	b.ReportMetric(r.GFLOPS, "GFLOPS-peak")
 }
 
 // benchLoRA trains an adapter of rank 64 on one sequence of n tokens, all of

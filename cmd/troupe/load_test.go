@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -193,20 +194,24 @@ func quantile(all []time.Duration, q float64) time.Duration {
 	return all[min(len(all)-1, int(q*float64(len(all))))]
 }
 
-// load has clients ask for verdicts until the end of time or of done.
+// load has clients ask for verdicts until the end of time or of done. They take
+// records from one list, so that what is answered is of the mix also when most
+// requests are refused.
 func (s *server) load(clients int, length time.Duration, done <-chan struct{}) *outcome {
 	o := &outcome{}
+	var taken atomic.Int64
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients, MaxConnsPerHost: clients}}
 	until := time.Now().Add(length)
 	var wg sync.WaitGroup
-	for c := range clients {
+	for range clients {
 		wg.Go(func() {
-			for n := c; time.Now().Before(until); n += clients {
+			for time.Now().Before(until) {
 				select {
 				case <-done:
 					return
 				default:
 				}
+				n := int(taken.Add(1))
 				record, want := mixed(n)
 				status, verdict, id, took := s.ask(client, record)
 				o.add(n, status, verdict, id, want, took)

@@ -37,14 +37,19 @@ func (serveCmd) Help() string {
   GET /api/runs                  all runs
   GET /api/runs/ID               one run with its evaluations
   GET /api/runs/ID/metrics       its metrics, by iteration and role
+  GET /api/runs/ID/stream        what it adds while it trains, as server-sent events
+  GET /metrics                   the server's own, for Prometheus
+  GET /openapi.json              all routes
   GET /healthz                   is it up
 
 Verification for trainers (Authorization: Bearer TOKEN; the records of troupe verify, one or an array):
   POST /v1/verify/code
   POST /v1/verify/math
 and, with the token or --drop-in, the routes of other reward servers:
-  POST /run_code                 SandboxFusion, as verl calls it
-  POST /api/v2/execute           Piston, as open-r1 calls it`
+  POST /run_code, /submit        SandboxFusion, as verl calls it
+  POST /api/v2/execute           Piston, as open-r1 calls it
+  POST /test_program, /test_program_stdio
+                                 open-instruct`
 }
 
 // Run serves until a signal.
@@ -68,9 +73,6 @@ func (c *serveCmd) Run(env *environment) error {
 		defer pool.Close()
 	}
 	s, err := api.Listen(opt)
-	if errors.Is(err, api.ErrOpenBind) {
-		return usagef("%w", err)
-	}
 	if err != nil {
 		return err
 	}
@@ -128,8 +130,10 @@ func (c *serveCmd) openVerifiers(env *environment, opt *api.Options) (*sandbox.P
 func (c *serveCmd) token() (string, error) {
 	path := c.TokenFile
 	if path == "" {
-		if host, _, ok := strings.Cut(c.Listen, ":"); ok && host != "127.0.0.1" && host != "localhost" {
-			return "", nil // api.Listen decides whether that is safe
+		if local, err := api.Local(c.Listen); err != nil {
+			return "", usagef("%w", err)
+		} else if !local {
+			return "", usagef("listen on %q: %w", c.Listen, api.ErrOpenBind)
 		}
 		path = c.DB + ".token"
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

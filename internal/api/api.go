@@ -110,13 +110,21 @@ type Server struct {
 // token to tell callers apart.
 var ErrOpenBind = errors.New("an address that other machines can reach needs a token (--token-file)")
 
+// Local reports whether only this machine reaches an address, host:port.
+func Local(addr string) (bool, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false, fmt.Errorf("listen on %q: %w", addr, err)
+	}
+	return isLoopback(host), nil
+}
+
 // Listen binds the address. It serves nothing until Serve is called.
 func Listen(opt Options) (*Server, error) {
-	host, _, err := net.SplitHostPort(opt.Addr)
+	local, err := Local(opt.Addr)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %q: %w", opt.Addr, err)
+		return nil, err
 	}
-	local := isLoopback(host)
 	if !local && opt.Token == "" {
 		return nil, fmt.Errorf("listen on %q: %w", opt.Addr, ErrOpenBind)
 	}
