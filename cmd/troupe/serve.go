@@ -136,10 +136,8 @@ func (c *serveCmd) token() (string, error) {
 			return "", usagef("listen on %q: %w", c.Listen, api.ErrOpenBind)
 		}
 		path = c.DB + ".token"
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			if err := atomicfile.WriteFile(path, []byte(rand.Text()+rand.Text()+"\n"), 0o600); err != nil {
-				return "", err
-			}
+		if err := ownToken(path); err != nil {
+			return "", err
 		}
 	}
 	b, err := os.ReadFile(path)
@@ -151,4 +149,22 @@ func (c *serveCmd) token() (string, error) {
 		return "", inputf("read %s: the file holds no token", path)
 	}
 	return token, nil
+}
+
+// ownToken makes the token file beside the database if there is none. One that
+// others can read, or that is a link to somewhere else, may have been put there
+// by them.
+func ownToken(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return atomicfile.WriteFile(path, []byte(rand.Text()+rand.Text()+"\n"), 0o600)
+	case err != nil:
+		return inputf("%w", err)
+	case !info.Mode().IsRegular():
+		return inputf("read the token %s: it is no regular file", path)
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return inputf("read the token %s: others can read or change it (mode %04o); chmod 600 it, or remove it for a new one", path, info.Mode().Perm())
+	}
+	return nil
 }

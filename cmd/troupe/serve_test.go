@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -179,4 +181,41 @@ func send(t *testing.T, url, token, body string) (int, []byte) {
 		t.Fatal(err)
 	}
 	return resp.StatusCode, b
+}
+
+// TestATokenThatOthersCanReadIsRefused: whoever may write beside the database
+// must not choose the token, nor those who may read it know it.
+func TestATokenThatOthersCanReadIsRefused(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no such modes")
+	}
+	dir := t.TempDir()
+	known := filepath.Join(dir, "known")
+	if err := os.WriteFile(known, []byte("known\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, make := range map[string]func(path string) error{
+		"readable": func(path string) error { return os.WriteFile(path, []byte("known\n"), 0o644) },
+		"writable": func(path string) error {
+			return errors.Join(os.WriteFile(path, []byte("known\n"), 0o600), os.Chmod(path, 0o620))
+		},
+		"a link":   func(path string) error { return os.Symlink(known, path) },
+		"a folder": func(path string) error { return os.Mkdir(path, 0o700) },
+	} {
+		c := &serveCmd{DB: filepath.Join(dir, name), Listen: "127.0.0.1:0"}
+		if err := make(c.DB + ".token"); err != nil {
+			t.Fatal(err)
+		}
+		if token, err := c.token(); conclude(io.Discard, err) != exitInput {
+			t.Errorf("%s: token %q, error %v", name, token, err)
+		}
+	}
+	c := &serveCmd{DB: filepath.Join(dir, "new"), Listen: "127.0.0.1:0"}
+	first, err := c.token()
+	if err != nil || len(first) < 43 {
+		t.Errorf("a new token: %q, %v", first, err)
+	}
+	if again, err := c.token(); again != first || err != nil {
+		t.Errorf("the same database, another token: %v", err)
+	}
 }

@@ -200,7 +200,8 @@ func (s *Server) Serve(ctx context.Context) error {
 // test compares the two.
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(s.recoverer, s.metrics.count, welcome, s.guard.check, middleware.CleanPath, middleware.GetHead)
+	// Paths are taken as they come: what the guard looked at is what is routed.
+	r.Use(s.recoverer, s.metrics.count, welcome, s.guard.check, middleware.GetHead)
 	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "there is nothing at %s", r.URL.Path)
 	})

@@ -133,8 +133,21 @@ func TestWhoMayCall(t *testing.T) {
 		{local, request{method: "HEAD", path: "/healthz"}, 200},
 		{local, request{path: "/nothing"}, 404},
 		{local, request{path: "/../etc/passwd"}, 404},
-		{local, request{path: "/api/../healthz"}, 200},
+		{local, request{path: "/api/../healthz"}, 404},
+		{local, request{path: "//healthz"}, 404},
+		{local, request{path: "/ui/..%2f..%2fapi.go"}, 404},
+		{local, fetched("cross-site", "no-cors", "image", "/healthz"), 403},
+		{local, fetched("same-site", "no-cors", "script", "/ui/app.js"), 403},
+		{local, fetched("cross-site", "navigate", "iframe", "/"), 403},
+		{local, fetched("cross-site", "navigate", "document", "/healthz"), 403},
+		{local, fetched("cross-site", "navigate", "document", "/"), 200},
+		{local, fetched("same-origin", "cors", "empty", "/healthz"), 200},
+		{local, fetched("none", "navigate", "document", "/healthz"), 200},
 	}...)
+	// The dashboard's own files need no token; nothing else is reached through them.
+	for path, want := range map[string]int{"/": 200, "/ui/app.js": 200, "/ui/../healthz": 401, "/ui/../metrics": 401, "/ui/%2e%2e/healthz": 401, "/ui/./../openapi.json": 401, "/ui//healthz": 401, "/ui": 401} {
+		rows = append(rows, row{open, request{path: path, host: "gpu1.lan:PORT"}, want})
+	}
 	for auth, want := range map[string]int{
 		"Bearer " + token: 200, "bearer " + token: 200, "": 401, "Bearer": 401, "Bearer ": 401, "Bearer wrong": 401,
 		"Bearer " + token + "x": 401, "Basic " + token: 401, token: 401, "Bearer " + token[1:]: 401,
@@ -156,6 +169,11 @@ func TestWhoMayCall(t *testing.T) {
 		t.Errorf("the table has only %d rows", len(rows))
 	}
 	t.Logf("%d of %d requests answered as they should be", passed, len(rows))
+}
+
+// fetched is a request as a browser marks it.
+func fetched(site, mode, dest, path string) request {
+	return request{path: path, header: map[string]string{"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": dest}}
 }
 
 func TestAnOpenBindNeedsAToken(t *testing.T) {

@@ -167,6 +167,7 @@ func TestTranscriptOfVerl(t *testing.T) {
 		{verlCase("no program", "print('a'); x = (", "", 10, 1024), "", -2},
 		{verlCase("time", "print('before', flush=True)\nwhile True: pass", "", 0.05, 1024), "before", -3},
 		{verlCase("memory", "x = bytearray(1 << 27)", "", 10, 64), "", -2},
+		{verlCase("an empty program", "", "1", 10, 1024), "2", false},
 		{verlCase("a call", callWrapper, "[1, 2]\n3", 10, 1024), "6", true},
 		{verlCase("nothing of the host", "import os; print(os.path.exists('/etc/passwd'), len(os.environ.get('HOME', '')))", "", 10, 1024), "False 0", true},
 	}
@@ -318,6 +319,12 @@ func TestPiston(t *testing.T) {
 		{`{"language":"python","files":[]}`, 400, []string{"version is required as a string"}},
 		{`{"language":"python","version":"*"}`, 400, []string{"files is required as an array"}},
 		{`{"language":"python","version":"*","files":[{"name":"a","content":"!","encoding":"base64"}]}`, 400, []string{"files[a].content"}},
+		{`{"language":"python","version":"*","files":[{"content":"import sys; print(sys.argv[1:])"}],"args":["a","b c"]}`, 200, []string{`['a', 'b c']`}},
+		{`{"language":7,"version":"*","files":[{"content":""}]}`, 400, []string{`"message":"language is required as a string"`}},
+		{`{"language":"python","version":"*","files":{}}`, 400, []string{`"message":"files is required as an array"`}},
+		{`{"language":"python","version":"*","files":[{"content":1}]}`, 400, []string{"content is required as a string"}},
+		{`{"language":"python","version":"*","files":[{"content":""}],"run_timeout":"3"}`, 400, []string{"run_timeout must be a number"}},
+		{`{"language":`, 400, []string{`"message":"read the body`}},
 		{`{"language":"cobol","version":"*","files":[{"content":""}]}`, 400, []string{"unknown"}},
 	}
 	for _, c := range cases {

@@ -24,6 +24,7 @@ func MaxLimits() data.Limits {
 // execution is one program to run, as the drop-in routes understand it.
 type execution struct {
 	Program string
+	Args    []string
 	Stdin   []byte
 	Limits  sandbox.Limits
 }
@@ -50,7 +51,7 @@ func (s *Server) execute(ctx context.Context, e execution) (finished, error) {
 	}
 	defer w.Release()
 	start := time.Now()
-	r, err := w.Run(ctx, sandbox.Python{Program: e.Program, Stdin: e.Stdin, Limits: clamp(e.Limits)})
+	r, err := w.Run(ctx, sandbox.Python{Program: e.Program, Args: e.Args, Stdin: e.Stdin, Limits: clamp(e.Limits)})
 	return finished{r, time.Since(start)}, err
 }
 

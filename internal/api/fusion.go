@@ -14,7 +14,7 @@ import (
 // /v1/ping.
 
 type fusionRequest struct {
-	Code           string            `json:"code"`
+	Code           *string           `json:"code"` // may be empty: verl sends what it extracted
 	Language       string            `json:"language"`
 	CompileTimeout float64           `json:"compile_timeout"`
 	RunTimeout     float64           `json:"run_timeout"`
@@ -55,11 +55,11 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 // so it waits in line rather than refuse.
 func (s *Server) fusionRunCode(w http.ResponseWriter, r *http.Request) {
 	req := fusionRequest{CompileTimeout: 10, RunTimeout: 10}
-	if !read(w, r, &req) {
+	if !readFusion(w, r, &req) {
 		return
 	}
-	if req.Code == "" || req.Language == "" {
-		fusionInvalid(w, "code and language are required", "body", "code")
+	if req.Code == nil || req.Language == "" {
+		fusionInvalid(w, "missing", "code and language are required", "body", "code")
 		return
 	}
 	if !isPython(req.Language) {
@@ -73,7 +73,7 @@ func (s *Server) fusionRunCode(w http.ResponseWriter, r *http.Request) {
 	wait := seconds(min(max(req.CompileTimeout, 0), maxTimeS)+min(max(req.RunTimeout, 0), maxTimeS)) + fusionPatience - fusionMargin
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
-	e := execution{Program: req.Code, Limits: sandbox.Limits{TimeS: req.RunTimeout, MemoryMB: req.MemoryMB}}
+	e := execution{Program: *req.Code, Limits: sandbox.Limits{TimeS: req.RunTimeout, MemoryMB: req.MemoryMB}}
 	if req.Stdin != nil {
 		e.Stdin = []byte(*req.Stdin)
 	}
@@ -94,10 +94,24 @@ func isPython(language string) bool {
 	return false
 }
 
+// readFusion is read with the errors of a FastAPI server.
+func readFusion(w http.ResponseWriter, r *http.Request, v any) bool {
+	status, err := receive(w, r, v)
+	switch {
+	case err == nil:
+		return true
+	case status == http.StatusBadRequest:
+		fusionInvalid(w, "json_invalid", err.Error(), "body")
+	default:
+		reply(w, status, map[string]string{"detail": err.Error()})
+	}
+	return false
+}
+
 // fusionInvalid answers a body that the original server's schema refuses.
-func fusionInvalid(w http.ResponseWriter, message string, at ...string) {
+func fusionInvalid(w http.ResponseWriter, kind, message string, at ...string) {
 	reply(w, http.StatusUnprocessableEntity, map[string]any{"detail": []map[string]any{
-		{"type": "missing", "loc": at, "msg": message}}})
+		{"type": kind, "loc": at, "msg": message}}})
 }
 
 func fusionError(w http.ResponseWriter, message string) {

@@ -40,14 +40,15 @@ func (g *guard) check(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Content-Security-Policy", "default-src 'none'")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		switch {
 		case !g.hostAllowed(r.Host):
 			fail(w, http.StatusForbidden, "host %q is not a name of this server", r.Host)
 		case !g.originAllowed(r.Header):
 			fail(w, http.StatusForbidden, "origin %q may not call this server", r.Header.Get("Origin"))
-		case g.cross.Check(r) != nil:
+		case g.cross.Check(r) != nil || embeds(r):
 			fail(w, http.StatusForbidden, "cross-origin requests are refused")
 		case g.always && !isAsset(r.URL.Path) && !g.authorized(r):
 			unauthorized(w)
@@ -101,8 +102,8 @@ func (g *guard) hostAllowed(hostport string) bool {
 }
 
 // originAllowed refuses every page but our own. A request without an Origin is
-// no page's, or a page's plain navigation, which CrossOriginProtection and the
-// Host check cover.
+// no page's, or one of those that CrossOriginProtection, embeds and the Host
+// check cover.
 func (g *guard) originAllowed(h http.Header) bool {
 	values := h.Values("Origin")
 	if len(values) == 0 {
@@ -110,6 +111,17 @@ func (g *guard) originAllowed(h http.Header) bool {
 	}
 	host, ok := strings.CutPrefix(values[0], "http://")
 	return len(values) == 1 && ok && g.hostAllowed(host)
+}
+
+// embeds reports whether another page has the browser fetch something of ours,
+// as a picture, a script or a stream that is held open: such a request has no
+// Origin. A link to the dashboard may be followed.
+func embeds(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+		return false
+	}
+	return r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document" || !isAsset(r.URL.Path)
 }
 
 // isLoopback knows the names and numbers that mean this machine.
@@ -144,7 +156,10 @@ func bodyLimit(path string) int64 {
 }
 
 // isAsset knows the dashboard's own files, which hold no data.
-func isAsset(path string) bool { return path == "/" || strings.HasPrefix(path, "/ui/") }
+func isAsset(path string) bool {
+	file, ok := strings.CutPrefix(path, "/ui/")
+	return path == "/" || ok && !strings.Contains(file, "/")
+}
 
 func hasBody(r *http.Request) bool { return r.ContentLength != 0 }
 

@@ -29,32 +29,38 @@ func reply(w http.ResponseWriter, status int, body any) {
 		status, b = http.StatusInternalServerError, []byte(`{"error":"the answer can't be written as JSON"}`)
 	}
 	w.Header().Set("Content-Type", "application/json")
+	// However long the request was allowed to take, its answer is read at a pace,
+	// or the client loses its place. An error means that it is gone already.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeAll + transfer(len(b))))
 	w.WriteHeader(status)
 	w.Write(append(b, '\n'))
 }
 
-// A body must come with at least bodyRate bytes a second after bodyGrace.
+// A body must come with at least bodyRate bytes a second after bodyGrace, and
+// an answer be taken as fast after writeAll.
 const (
 	bodyGrace = 5 * time.Second
 	bodyRate  = 128 << 10
 )
+
+// transfer is how long so many bytes may take.
+func transfer(n int) time.Duration { return seconds(float64(n) / bodyRate) }
 
 // paced reads a body that must keep up a rate.
 type paced struct {
 	body    io.Reader
 	control *http.ResponseController
 	began   time.Time
-	n       int64
+	n       int
 }
 
 // Read implements io.Reader.
 func (p *paced) Read(b []byte) (int, error) {
-	allowed := bodyGrace + time.Duration(float64(p.n)/bodyRate*float64(time.Second))
-	if err := p.control.SetReadDeadline(p.began.Add(allowed)); err != nil {
+	if err := p.control.SetReadDeadline(p.began.Add(bodyGrace + transfer(p.n))); err != nil {
 		return 0, err
 	}
 	n, err := p.body.Read(b)
-	p.n += int64(n)
+	p.n += n
 	return n, err
 }
 
@@ -62,6 +68,17 @@ func (p *paced) Read(b []byte) (int, error) {
 // has answered and reports false. Fields that v does not have are ignored, as
 // they are in the records of the command line.
 func read(w http.ResponseWriter, r *http.Request, v any) bool {
+	status, err := receive(w, r, v)
+	if err != nil {
+		fail(w, status, "%v", err)
+	}
+	return err == nil
+}
+
+// receive is read without its answer, for routes whose errors look as another
+// server's: status is what to answer with. Of a body that could be read and is
+// not what v asks for it is 400.
+func receive(w http.ResponseWriter, r *http.Request, v any) (status int, err error) {
 	control := http.NewResponseController(w)
 	text, err := io.ReadAll(&paced{body: r.Body, control: control, began: time.Now()})
 	if err == nil {
@@ -75,16 +92,14 @@ func read(w http.ResponseWriter, r *http.Request, v any) bool {
 	var large *http.MaxBytesError
 	switch {
 	case err == nil:
-		return true
+		return http.StatusOK, nil
 	case errors.As(err, &large):
-		fail(w, http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", large.Limit)
+		return http.StatusRequestEntityTooLarge, fmt.Errorf("the body is larger than %d bytes", large.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.Header().Set("Connection", "close")
-		fail(w, http.StatusRequestTimeout, "the body came too slowly")
-	default:
-		fail(w, http.StatusBadRequest, "read the body: %v", err)
+		return http.StatusRequestTimeout, errors.New("the body came too slowly")
 	}
-	return false
+	return http.StatusBadRequest, fmt.Errorf("read the body: %w", err)
 }
 
 // decode is json.Unmarshal, which also refuses more than one value, for a body

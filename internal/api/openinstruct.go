@@ -51,7 +51,7 @@ func (s *Server) instructStdio(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) instruct(w http.ResponseWriter, r *http.Request, via string, parse func(json.RawMessage) ([]data.Test, error)) {
 	req := instructRequest{TimeS: 1}
-	if !read(w, r, &req) {
+	if !readFusion(w, r, &req) {
 		return
 	}
 	a := instructResponse{Results: []int{}, Runtimes: []float64{}}
@@ -61,7 +61,7 @@ func (s *Server) instruct(w http.ResponseWriter, r *http.Request, via string, pa
 	}
 	tests, err := parse(req.Tests)
 	if err != nil {
-		fusionInvalid(w, "tests: "+err.Error(), "body", "tests")
+		fusionInvalid(w, "value_error", "tests: "+err.Error(), "body", "tests")
 		return
 	}
 	began := time.Now()

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -29,6 +31,7 @@ type pistonRequest struct {
 	Version    string       `json:"version"`
 	Files      []pistonFile `json:"files"`
 	Stdin      string       `json:"stdin"`
+	Args       []string     `json:"args"`
 	RunTimeout float64      `json:"run_timeout"`      // milliseconds
 	RunCPU     float64      `json:"run_cpu_time"`     // milliseconds
 	RunMemory  int64        `json:"run_memory_limit"` // bytes
@@ -101,11 +104,30 @@ func (q *pistonRequest) invalid() string {
 	return ""
 }
 
+// readPiston is read with that server's errors.
+func readPiston(w http.ResponseWriter, r *http.Request, q *pistonRequest) bool {
+	status, err := receive(w, r, q)
+	if err == nil {
+		return true
+	}
+	message := err.Error()
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) && wrong.Field != "" {
+		message = wrong.Field + " is required as " + map[reflect.Kind]string{reflect.String: "a string", reflect.Slice: "an array",
+			reflect.Struct: "an object"}[wrong.Type.Kind()]
+		if k := wrong.Type.Kind(); k == reflect.Float64 || k == reflect.Int64 {
+			message = wrong.Field + " must be a number"
+		}
+	}
+	reply(w, status, map[string]string{"message": message})
+	return false
+}
+
 // pistonExecute runs the first file. A `compile` stage with code 0 is always
 // there: open-r1's client reads it for every language.
 func (s *Server) pistonExecute(w http.ResponseWriter, r *http.Request) {
 	req := pistonRequest{RunTimeout: 3000}
-	if !read(w, r, &req) {
+	if !readPiston(w, r, &req) {
 		return
 	}
 	bad := func(message string) { reply(w, http.StatusBadRequest, map[string]string{"message": message}) }
@@ -127,7 +149,7 @@ func (s *Server) pistonExecute(w http.ResponseWriter, r *http.Request) {
 		s.pistonContest(ctx, r.Context(), w, &req)
 		return
 	}
-	res, err := s.executeOnce(ctx, r.Context(), "execute", execution{Program: req.Files[0].Content, Stdin: []byte(req.Stdin), Limits: req.limits()})
+	res, err := s.executeOnce(ctx, r.Context(), "execute", execution{Program: req.Files[0].Content, Args: req.Args, Stdin: []byte(req.Stdin), Limits: req.limits()})
 	if err == nil && res.Outcome == sandbox.Crash {
 		err = errors.New(res.Exception)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -153,4 +154,27 @@ func (zeros) Read(b []byte) (int, error) {
 		b[i] = ' '
 	}
 	return len(b), nil
+}
+
+// deadlines is a connection's side of an answer, with the time it has.
+type deadlines struct {
+	httptest.ResponseRecorder
+	until time.Time
+}
+
+func (d *deadlines) SetWriteDeadline(t time.Time) error {
+	d.until = t
+	return nil
+}
+
+// TestAnAnswerIsReadAtAPace: a request may have been allowed ten minutes, but who
+// does not read its answer does not keep its place that long.
+func TestAnAnswerIsReadAtAPace(t *testing.T) {
+	for size, most := range map[int]time.Duration{1: writeAll, 8 << 20: writeAll + 64*time.Second} {
+		w := &deadlines{ResponseRecorder: *httptest.NewRecorder()}
+		reply(w, http.StatusOK, strings.Repeat("a", size))
+		if left := time.Until(w.until); left < most-2*time.Second || left > most+2*time.Second {
+			t.Errorf("an answer of %d bytes may take %v, want %v", size, left, most)
+		}
+	}
 }

@@ -67,7 +67,7 @@ var submitComparison = code.Comparison{FloatTol: 1e-5}
 // fusionSubmit judges one completion by the tests that come with it.
 func (s *Server) fusionSubmit(w http.ResponseWriter, r *http.Request) {
 	var req submitRequest
-	if !read(w, r, &req) {
+	if !readFusion(w, r, &req) {
 		return
 	}
 	cases, why := req.cases()
