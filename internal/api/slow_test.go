@@ -118,7 +118,7 @@ func TestHugeAndDeepBodies(t *testing.T) {
 		}
 	}
 	deep := `{"language":"python","code":"","x":` + strings.Repeat("[", 1e5) + strings.Repeat("]", 1e5) + "}"
-	if status, _ := send(strings.NewReader(deep), int64(len(deep))); status != 400 {
+	if status, _ := send(strings.NewReader(deep), int64(len(deep))); status != 422 {
 		t.Errorf("100,000 levels of JSON: status %d", status)
 	}
 	if status, body := (request{path: "/healthz"}).do(t, s); status != 200 {
