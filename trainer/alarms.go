@@ -13,11 +13,13 @@ import (
 // roleRules are the alarms on each role's metrics, stepRules those on the whole
 // iteration's. Thresholds are wide: an alarm is for a person to look at.
 // driftRules are those on roles that count only while the reward is in a dip:
-// roles wander far from the base in runs that go on learning.
+// roles wander far from the base, and judges' gradients grow several times, in
+// runs that go on learning. Amplification is watched by what the agents'
+// gradients have in common, because that does not depend on how many there are:
+// from a half on, three agents push as two that want the same.
 var (
 	roleRules = []metrics.Rule{
-		{Kind: "amplification", Metric: "actor/amplification", Upward: true, Sudden: 0.25},
-		{Kind: "gradient", Metric: "actor/grad_norm", Upward: true, Sudden: 2},
+		{Kind: "amplification", Metric: "actor/slot_cosine", Upward: true, Average: true, Beyond: &metrics.Bound{At: 0.5}},
 		{Kind: "capture", Metric: "actor/capture", Upward: true, Change: 1, Beyond: &metrics.Bound{At: 0}},
 		{Kind: "prompt_sensitivity", Metric: "actor/prompt_sensitivity", Factor: 0.5},
 		{Kind: "entropy_collapse", Metric: "actor/entropy", Factor: 0.1},
@@ -30,6 +32,7 @@ var (
 		{Kind: "reward_zero", Metric: rewardMetric, Beyond: &metrics.Bound{At: 0}},
 	}
 	driftRules = []metrics.Rule{
+		{Kind: "gradient", Metric: "actor/grad_norm", Upward: true, Average: true, Factor: 2},
 		{Kind: "ppl_base", Metric: "actor/ppl_base", Upward: true, Factor: 1.3},
 	}
 	// A dip is four standard deviations of the moving average of batches of 256

@@ -14,6 +14,11 @@ type Rule struct {
 	Change float64 // fires this far from the first value
 	Smooth float64 // fires when the moving average is this far from its best
 	Beyond *Bound  // fires beyond a fixed value
+
+	// Average says that Factor, Change and Beyond are about the moving average
+	// once it has settled, and not about each value: what lasts, not what one
+	// batch happens to show. The first value is then the first settled average.
+	Average bool
 }
 
 // Bound is a fixed limit.
@@ -35,8 +40,15 @@ type Watch struct {
 	low   bool // far from the best already
 }
 
-// NewWatch starts a series.
-func NewWatch(r Rule) *Watch { return &Watch{Rule: r, alarm: NewAlarm(r.Upward)} }
+// NewWatch starts a series. A moving average that is judged itself has to rest on
+// as many values as it remembers.
+func NewWatch(r Rule) *Watch {
+	w := &Watch{Rule: r, alarm: NewAlarm(r.Upward)}
+	if r.Average {
+		w.alarm.Warm = 10
+	}
+	return w
+}
 
 // Observe takes the next value and reports whether the rule fires now. A value
 // that stays out of bounds fires once.
@@ -44,19 +56,18 @@ func (w *Watch) Observe(x float64) bool {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return false // reported as non-finite elsewhere
 	}
-	if w.seen == 0 {
-		w.first = x
-	}
-	w.seen++
-	off := w.outOfBounds(x)
-	fired := off && !w.off
-	w.off = off
 	mean := w.alarm.mean
 	sudden, _ := w.alarm.Observe(x)
-	if w.slid() && !w.low {
-		fired = true
+	off := false
+	switch {
+	case !w.Rule.Average:
+		off = w.outOfBounds(x)
+	case w.settled():
+		off = w.outOfBounds(w.alarm.mean)
 	}
-	w.low = w.slid()
+	slid := w.slid()
+	fired := off && !w.off || slid && !w.low
+	w.off, w.low = off, slid
 	w.quiet--
 	if w.Rule.Sudden > 0 && sudden && w.quiet <= 0 && math.Abs(x-mean) >= w.Rule.Sudden*math.Abs(mean) {
 		w.quiet = silence
@@ -71,7 +82,7 @@ func (w *Watch) Holds() bool { return w.off || w.low }
 
 // slid reports whether the moving average has gone far from its best.
 func (w *Watch) slid() bool {
-	if w.Rule.Smooth == 0 || w.alarm.n <= w.alarm.Warm {
+	if w.Rule.Smooth == 0 || !w.settled() {
 		return false
 	}
 	mean := w.alarm.mean
@@ -81,7 +92,16 @@ func (w *Watch) slid() bool {
 	return math.Abs(mean-w.best) >= w.Rule.Smooth
 }
 
+// settled reports whether the moving average rests on enough values.
+func (w *Watch) settled() bool { return w.alarm.n > w.alarm.Warm }
+
+// outOfBounds compares a value with the fixed limit and with the first one. A
+// multiple of a first value that is 0 says nothing.
 func (w *Watch) outOfBounds(x float64) bool {
+	w.seen++
+	if w.seen == 1 {
+		w.first = x
+	}
 	r := &w.Rule
 	past := func(limit float64) bool {
 		if r.Upward {
@@ -94,7 +114,7 @@ func (w *Watch) outOfBounds(x float64) bool {
 		change = -change
 	}
 	return r.Beyond != nil && past(r.Beyond.At) ||
-		w.seen > 1 && (r.Factor > 0 && past(r.Factor*w.first) || r.Change > 0 && past(w.first+change))
+		w.seen > 1 && (r.Factor > 0 && w.first != 0 && past(r.Factor*w.first) || r.Change > 0 && past(w.first+change))
 }
 
 // LeadTime is how many iterations before the first evaluation that lies at

@@ -34,6 +34,10 @@ func TestWatchesFireOnceWhereTheyShould(t *testing.T) {
 		{"a slide from the best", Rule{Smooth: .1}, []float64{.4, .4, .4, .4, .4, .4, .5, .6, .6, .5, .4, .3, .3, .3, .3, .3}, []int{13}},
 		{"a rise is no slide", Rule{Smooth: .1}, []float64{.1, .1, .1, .1, .1, .2, .3, .5, .8, .9, .9, .9}, nil},
 		{"zero at once", Rule{Beyond: &Bound{0}}, []float64{0, 0, .1, 0}, []int{0, 3}},
+		{"one batch says nothing of the average", Rule{Upward: true, Average: true, Factor: 2, Beyond: &Bound{3}}, append(slices.Clone(steady), 1, 1, 3.5, 1), nil},
+		{"an average over its limit", Rule{Upward: true, Average: true, Beyond: &Bound{.5}}, []float64{.9, .1, .9, .1, .9, .1, .9, .9, .9, .9, .9, .9, .1, .1, .1}, []int{10}},
+		{"an average twice the first settled one", Rule{Upward: true, Average: true, Factor: 2}, append(slices.Clone(steady), 1, 3, 3, 3, 3), []int{14}},
+		{"a multiple of nothing", Rule{Upward: true, Factor: 2}, []float64{0, 0, 1}, nil},
 		{"what is not finite", Rule{Upward: true, Factor: 1.5}, []float64{1, math.NaN(), math.Inf(1), 2}, []int{3}},
 	} {
 		if got := fires(c.rule, c.series); !slices.Equal(got, c.want) {
