@@ -143,16 +143,24 @@ func (g *Gradients) Cosine(a, b string) float64 {
 // the halves of some slot do not agree at all, which means that the batch is too
 // small to say.
 func CorrectedCosine(halves [][2][][]float32) (cos float64, ok bool) {
-	unit := func(a, b [][]float32) float64 {
-		l := math.Sqrt(inner(a, a) * inner(b, b))
+	type half struct{ slot, half int }
+	of := func(h half) [][]float32 { return halves[h.slot][h.half] }
+	squares := map[half]float64{} // a pass over all parameters each
+	for m := range halves {
+		for h := range halves[m] {
+			squares[half{m, h}] = inner(halves[m][h], halves[m][h])
+		}
+	}
+	unit := func(a, b half) float64 {
+		l := math.Sqrt(squares[a] * squares[b])
 		if l == 0 {
 			return 0
 		}
-		return inner(a, b) / l
+		return inner(of(a), of(b)) / l
 	}
 	within := make([]float64, len(halves))
-	for m, h := range halves {
-		within[m] = unit(h[0], h[1])
+	for m := range halves {
+		within[m] = unit(half{m, 0}, half{m, 1})
 		if within[m] <= 0 {
 			return 0, false
 		}
@@ -160,7 +168,7 @@ func CorrectedCosine(halves [][2][][]float32) (cos float64, ok bool) {
 	sum, n := 0.0, 0
 	for m := range halves {
 		for k := range halves[:m] {
-			cross := (unit(halves[m][0], halves[k][1]) + unit(halves[m][1], halves[k][0])) / 2
+			cross := (unit(half{m, 0}, half{k, 1}) + unit(half{m, 1}, half{k, 0})) / 2
 			sum += cross / math.Sqrt(within[m]*within[k])
 			n++
 		}
