@@ -38,6 +38,9 @@ type Turn struct {
 	Text       string
 }
 
+// Number counts the role's agents from 1.
+func (t Turn) Number() int { return t.Slot + 1 }
+
 // Color is the role's.
 func (t Turn) Color() int {
 	if i := slices.Index(roles, t.Role); i >= 0 {

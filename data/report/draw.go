@@ -62,7 +62,7 @@ func (f Figure) frame() frame {
 	if r.x1 <= r.x0 {
 		r.x1 = r.x0 + 1
 	}
-	if r.log = r.y0 > 0 && r.y1/r.y0 > 60; r.log {
+	if r.log = !f.shares && r.y0 > 0 && r.y1/r.y0 > 60; r.log {
 		r.y0, r.y1 = r.y0/1.1, r.y1*1.1
 		return r
 	}
@@ -80,7 +80,7 @@ func (f Figure) Logarithmic() bool { return !f.span && f.frame().log }
 // newPlot is an empty panel.
 func newPlot(title string) *plot.Plot {
 	p := plot.New()
-	p.BackgroundColor = color.Transparent
+	p.BackgroundColor = nil
 	p.Title.Text, p.Title.Padding = title, vg.Points(5)
 	sans := func(s *text.Style, size vg.Length) {
 		s.Font = font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
@@ -172,6 +172,9 @@ func addLine(p *plot.Plot, s Series, col color.RGBA) error {
 	return nil
 }
 
+// banded is the colour of a band of errors behind a line.
+func banded(c color.RGBA) color.NRGBA { return color.NRGBA{c.R, c.G, c.B, 38} }
+
 func addBand(p *plot.Plot, s Series, col color.RGBA) error {
 	ring := make(plotter.XYs, 0, 2*len(s.X))
 	for k := range s.X {
@@ -184,7 +187,7 @@ func addBand(p *plot.Plot, s Series, col color.RGBA) error {
 	if err != nil {
 		return err
 	}
-	band.Color = color.NRGBA{col.R, col.G, col.B, 38}
+	band.Color = banded(col)
 	band.LineStyle.Width = 0
 	p.Add(band)
 	return nil
@@ -221,9 +224,14 @@ func (f Figure) SVG(panel Panel) (string, error) {
 // the dark.
 var pageColors = func() *strings.Replacer {
 	var pairs []string
-	hex := func(c color.RGBA) string { return fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) }
+	hex := func(c color.Color) string { // as the SVG writer has it, its rounding of translucent ones included
+		r, g, b, a := c.RGBA()
+		whole := 255 / float64(a)
+		return fmt.Sprintf("#%02X%02X%02X", int(float64(r)*whole), int(float64(g)*whole), int(float64(b)*whole))
+	}
 	for i, c := range palette {
-		pairs = append(pairs, hex(c), fmt.Sprintf("var(--c%d)", i))
+		name := fmt.Sprintf("var(--c%d)", i)
+		pairs = append(pairs, hex(c), name, hex(banded(c)), name)
 	}
 	return strings.NewReplacer(append(pairs, hex(ink), "var(--fg)", hex(faint), "var(--rule)", hex(paper), "var(--bg)")...)
 }()

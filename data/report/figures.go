@@ -23,6 +23,7 @@ type Figure struct {
 	YLabel  string
 	Panels  []Panel
 	span    bool // drawn as ranges, not as curves
+	shares  bool // its values are shares, for which a logarithmic scale would mislead
 }
 
 // Panel is one drawing of a figure.
@@ -95,7 +96,8 @@ func (r *Report) loadFigures(ctx context.Context, db *store.DB) error {
 			}
 			r.Figures = append(r.Figures, Figure{
 				Name: strings.ReplaceAll(f.metric, "/", "-") + "-" + g.name(), Topic: f.topic, Title: f.title + ": " + g.title(),
-				Caption: f.caption, Query: fmt.Sprintf(query, f.metric), YLabel: f.metric, Panels: sheets[i][g].panels()})
+				Caption: f.caption, Query: fmt.Sprintf(query, f.metric), YLabel: f.metric, Panels: sheets[i][g].panels(),
+				shares: strings.HasPrefix(f.metric, "workflow/") || f.metric == "actor/mass_share" || f.metric == "parse/primary" || f.metric == "critic/rewards/mean"})
 		}
 	}
 	slices.SortStableFunc(r.Figures, func(a, b Figure) int { return cmp.Compare(topicOrder(a.Topic), topicOrder(b.Topic)) })

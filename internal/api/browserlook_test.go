@@ -34,13 +34,23 @@ func (p *page) shows(where string, want []string) {
 	}
 }
 
-// fits refuses a page that must be moved sideways.
+// fits refuses a page that must be moved sideways, and on a phone cards whose
+// values are cut off or broken into lines.
 func (p *page) fits(where string, width int) {
 	p.t.Helper()
 	var wide int
 	p.eval("document.documentElement.scrollWidth", &wide)
 	if wide > width {
 		p.t.Errorf("%s is %d pixels wide on a screen of %d", where, wide, width)
+	}
+	if width > 640 {
+		return
+	}
+	var bad []string
+	p.eval(`[...document.querySelectorAll(".cards:not(.plain) td")].filter(e => e.scrollWidth > e.clientWidth + 1 || e.classList.contains("n") && e.clientHeight > 44)
+		.map(e => e.dataset.label + ": " + e.textContent).slice(0, 5)`, &bad)
+	for _, x := range bad {
+		p.t.Errorf("%s: the value of a card does not fit: %s", where, x)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"troupe/data/store"
+	runmetrics "troupe/trainer/metrics"
 )
 
 type cell struct {
@@ -55,6 +56,7 @@ type pairing struct {
 	B           float64  `json:"b"`
 	OnlyA       int      `json:"only_a"` // tasks on which a did better
 	OnlyB       int      `json:"only_b"`
+	P           float64  `json:"p"`            // exact McNemar test of the two counts
 	OnlyATasks  []string `json:"only_a_tasks"` // the first of them
 	OnlyBTasks  []string `json:"only_b_tasks"`
 }
@@ -117,6 +119,7 @@ func pairings(pairs []store.Pair) []pairing {
 	for i := range out {
 		out[i].A /= float64(out[i].Tasks)
 		out[i].B /= float64(out[i].Tasks)
+		out[i].P, _ = runmetrics.McNemar(out[i].OnlyA, out[i].OnlyB)
 	}
 	return out
 }

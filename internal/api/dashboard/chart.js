@@ -3,7 +3,7 @@
 
 import { el, svg, short, percent, table, right, missing } from "./dom.js";
 
-const W = 360, H = 200, L = 44, R = 10, T = 12, B = 24;
+const W = 360, H = 200, L = 46, R = 10, T = 12, B = 24;
 
 // ticks lists round numbers that cover lo to hi.
 function ticks(lo, hi, count) {
@@ -15,8 +15,9 @@ function ticks(lo, hi, count) {
 }
 
 // extent is the range of everything drawn, never empty. Values that span several
-// powers of ten, one spike among them, are drawn on a logarithmic scale.
-function extent(series) {
+// powers of ten, one spike among them, are drawn on a logarithmic scale, unless
+// they are shares.
+function extent(series, shares) {
   let x0 = Infinity, x1 = -Infinity, y0 = Infinity, y1 = -Infinity;
   for (const s of series) for (const [x, y, se] of s.points) {
     if (x < x0) x0 = x;
@@ -25,7 +26,7 @@ function extent(series) {
     if (y + (se || 0) > y1) y1 = y + (se || 0);
   }
   if (x1 === x0) x1 = x0 + 1;
-  if (y0 > 0 && y1 / y0 > 60) return { x0, x1, y0: y0 / 1.15, y1: y1 * 1.15, log: true };
+  if (!shares && y0 > 0 && y1 / y0 > 60) return { x0, x1, y0: y0 / 1.15, y1: y1 * 1.15, log: true };
   const pad = (y1 - y0) * 0.06 || Math.abs(y1) * 0.1 || 1;
   return { x0, x1, y0: y0 - pad, y1: y1 + pad };
 }
@@ -40,7 +41,7 @@ function decades(lo, hi) {
 // chart makes an empty figure. draw fills it, and again whenever there is more:
 // series are {name, color, dash, points: [[x, y, se?], …]}, events {x, text, severity}.
 export function chart(title, note, options) {
-  const format = options && options.percent ? v => missing(v) ? "–" : (100 * v).toFixed(1) + " %" : short;
+  const format = options && options.percent ? v => missing(v) ? "–" : (100 * v).toFixed(1) + "\u00a0%" : short;
   const axis = options && options.percent ? v => String(+(100 * v).toFixed(1)) + "%" : short;
   const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img" });
   const legend = el("div", { className: "legend" });
@@ -64,7 +65,7 @@ export function chart(title, note, options) {
       picture.append(svg("text", { x: W / 2, y: H / 2, "text-anchor": "middle" }, "no values yet"));
       return;
     }
-    scale = scales(extent(shown));
+    scale = scales(extent(shown, options && options.percent));
     picture.setAttribute("aria-label", describe(title, shown, marks, format));
     picture.append(axes(scale, axis), ...marks.filter(e => e.x >= scale.x0 && e.x <= scale.x1).map(e => mark(scale, e)), ...shown.flatMap(s => curve(scale, s)), cursor);
     cursor.replaceChildren();
@@ -100,6 +101,7 @@ function axes(s, format) {
   for (const x of ticks(s.x0, s.x1, 5).filter(Number.isInteger)) {
     g.append(svg("text", { x: s.x(x), y: H - 7, "text-anchor": "middle" }, String(x)));
   }
+  g.append(svg("text", { class: "unit", x: 0, y: H - 7 }, "iteration"));
   return g;
 }
 

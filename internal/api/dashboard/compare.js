@@ -1,6 +1,6 @@
 // Two runs beside each other.
 
-import { el, table, right, percent, points, decode, hash, cellName, choice, later } from "./dom.js";
+import { el, table, right, percent, points, decode, hash, cellName, choice, later, short } from "./dom.js";
 import { chart } from "./chart.js";
 import { get, runPath, query, Curves, GROUPS } from "./data.js";
 
@@ -21,9 +21,10 @@ export async function comparePage({ parts }, signal) {
 
 function outcome({ a, b, pairs }) {
   if (!pairs.length) return [el("p", { className: "soft" }, "The two runs were not evaluated on common tasks.")];
-  return [el("h2", {}, "On the same tasks"), table("Outcome on the same tasks", ["measured on", "tasks", "A", "B", "B minus A", "only A right", "only B right"], pairs.map(p => [
+  return [el("h2", {}, "On the same tasks"), table("Outcome on the same tasks", ["measured on", "tasks", "A", "B", "B minus A", "only A right", "only B right", "p"], pairs.map(p => [
     `${p.split}, ${decode(p.temperature)}`, right(String(p.tasks)), right(percent(p.a)), right(percent(p.b)),
-    right(el("span", { className: p.b >= p.a ? "good" : "bad" }, points(p.b - p.a))), right(String(p.only_a)), right(String(p.only_b))])),
+    right(el("span", { className: p.b >= p.a ? "good" : "bad" }, points(p.b - p.a))), right(String(p.only_a)), right(String(p.only_b)), right(short(p.p))])),
+    el("p", { className: "soft" }, "p: exact McNemar test on the tasks that only one of them solved."),
     later("Tasks on which they differ", () => el("div", { className: "columns" }, side("Only A was right", pairs, "only_a_tasks"), side("Only B was right", pairs, "only_b_tasks")))];
 }
 

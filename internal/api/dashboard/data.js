@@ -40,6 +40,8 @@ export const GROUPS = [
   { metric: "actor/amplification", title: "Amplification", note: "1: the slots of a role push apart", alarms: ["amplification"] },
   { metric: "actor/mass_share", title: "Gradient mass share", note: "of a shared policy's update", alarms: [], percent: true },
   { metric: "actor/capture", title: "Role capture", note: "towards 0: reads like a solution", alarms: ["capture"] },
+  { metric: "workflow/selection", title: "Selection", note: "a right candidate was picked, where they differ", alarms: [], percent: true },
+  { metric: "workflow/recovery", title: "Recovery", note: "wrong first answers that ended right", alarms: [], percent: true },
   { metric: "actor/kl_base", title: "KL to the base", note: "nats a token", alarms: ["kl_base"] },
   { metric: "parse/primary", title: "Readable replies", note: "in the form that was asked for", alarms: ["unparsed"], percent: true },
   { metric: "response_length/mean", title: "Reply length", note: "tokens", alarms: [] },

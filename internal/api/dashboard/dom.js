@@ -21,7 +21,7 @@ export function svg(name, attributes, ...children) {
 }
 
 export const missing = v => v === null || v === undefined || Number.isNaN(v);
-export const percent = v => missing(v) ? "–" : (100 * v).toFixed(1) + " %";
+export const percent = v => missing(v) ? "–" : (100 * v).toFixed(1) + "\u00a0%";
 export const points = v => missing(v) ? "–" : (v > 0 ? "+" : v < 0 ? "−" : "±") + Math.abs(100 * v).toFixed(1);
 
 export function short(v) {
@@ -35,7 +35,7 @@ export function short(v) {
 // size is a number of parameters: 69 k, 135 M.
 export function size(n) {
   if (!n) return "";
-  for (const [unit, name] of [[1e9, "B"], [1e6, "M"], [1e3, "k"]]) if (n >= unit) return `${+(n / unit).toPrecision(3)} ${name}`;
+  for (const [unit, name] of [[1e9, "B"], [1e6, "M"], [1e3, "k"]]) if (n >= unit) return `${+(n / unit).toPrecision(3)}\u00a0${name}`;
   return String(n);
 }
 
@@ -70,7 +70,7 @@ export function table(caption, head, rows, options) {
   const numeric = head.map((_, i) => rows.some(r => r[i] && r[i].right));
   const cell = (c, i) => {
     const first = i === 0;
-    const content = c && c.right ? c.text : c;
+    const value = c && c.right ? c.text : c, content = Array.isArray(value) ? el("span", { className: "nowrap" }, value) : value;
     return el(first ? "th" : "td", { className: (numeric[i] ? "n" : "") + (options && options.wide && options.wide.includes(head[i]) ? " wide" : ""), "data-label": head[i], scope: first ? "row" : null, role: first ? "rowheader" : "cell" }, content);
   };
   return el("div", { className: "scroll", tabIndex: rows.length ? 0 : null, role: "region", "aria-label": caption },

@@ -38,7 +38,7 @@ export async function runsPage(_, signal) {
   const show = text => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean), kept = rows.filter(r => words.every(w => r.text.includes(w)));
     count.textContent = `${kept.length} of ${rows.length} runs`;
-    holder.replaceChildren(table("Runs", ["run", "state", "iteration", "base", "final", "gain", "base to final", "alarms", "seed", "profile", "started (UTC)"], kept.map(r => r.cells)));
+    holder.replaceChildren(table("Runs", ["run", "state", "iteration", "base", "final", "gain", "base to final", "alarms", "seed", "profile", "started (UTC)"], kept.map(r => r.cells), { wide: ["profile", "started (UTC)"] }));
   };
   const filter = el("input", { type: "search", placeholder: "voting math", autocomplete: "off" });
   filter.addEventListener("input", () => show(filter.value));
