@@ -74,7 +74,7 @@ func TestLoadCost(t *testing.T) {
 	}
 	var single, batched []float64
 	for range setting(t, "TROUPE_LOAD_N", 5) {
-		_, state := command(t, dir, "verify", "code", "--workers", "2", "--in", in, "--out", filepath.Join(dir, "out.jsonl"))
+		_, state := command(t, dir, "verify", "code", "--workers", "2", "--in", in)
 		by := cpu(state).Seconds()
 		ones, batches := over(1), over(100)
 		t.Logf("%d tests: %.2f s of CPU by the command, %.2f over HTTP one by one, %.2f in batches", programs*tests, by, ones, batches)
