@@ -37,6 +37,9 @@ func TestDashboardInABrowser(t *testing.T) {
 			p.named(name)
 			p.contrast(name)
 			p.shoot(shots, name, screen.width, 0, 2600)
+			if v.name == "run" && screen == screens[0] { // the picture of README.md
+				p.shoot(shots, "dashboard", screen.width, 0, 1025)
+			}
 			p.quiet(name)
 		}
 		p.t.Logf("%v: %d pages", screen, len(views))

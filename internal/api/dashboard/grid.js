@@ -41,11 +41,11 @@ function legend() {
 function cellTable(caption, cells, lo, hi) {
   const several = f => new Set(cells.map(f)).size > 1;
   const seeds = several(c => c.seed), scales = several(c => c.parameters), arms = cells.some(c => c.profile.includes("/")), states = cells.some(c => c.state !== "done");
-  const head = ["workflow", "policy", ...(arms ? ["arm"] : []), ...(scales ? ["parameters"] : []), ...(seeds ? ["seed"] : []), ...(states ? ["state"] : []), "base", "floor", "ceiling", "final", "gain ± se", "base to final", "tasks"];
+  const head = ["workflow", "policy", ...(arms ? ["arm"] : []), ...(scales ? ["parameters"] : []), ...(seeds ? ["seed"] : []), ...(states ? ["state"] : []), "tasks", "base", "floor", "ceiling", "final", "gain ± se", "base to final"];
   return table("Grid, " + caption, head, cells.map(c => [
     el("a", { href: hash("run", c.run) }, c.workflow), c.workflow === "single" ? "–" : c.policy, ...(arms ? [c.profile.split("/").slice(1).join("/")] : []),
     ...(scales ? [right(size(c.parameters))] : []), ...(seeds ? [right(String(c.seed))] : []), ...(states ? [state(c.state)] : []),
-    right(percent(c.base)), right(percent(c.floor)), right([percent(c.peak), el("small", { className: "soft" }, ` @${c.peak_at}`)]), right(percent(c.final)),
+    right(String(c.n)), right(percent(c.base)), right(percent(c.floor)), right([percent(c.peak), el("small", { className: "soft" }, ` @${c.peak_at}`)]), right(percent(c.final)),
     right([el("span", { className: c.final >= c.base ? "good" : "bad" }, points(c.final - c.base)), el("small", { className: "soft" }, c.stderr === null ? "" : ` ± ${(100 * c.stderr).toFixed(1)}`)]),
-    range(c, lo, hi), right(String(c.n))]));
+    range(c, lo, hi)]), { wide: ["gain ± se"] });
 }
