@@ -36,8 +36,9 @@ type Config struct {
 	Rollouts    int            `key:"rollouts"` // a task
 	Temperature float64        `key:"temperature"`
 	MaxTokens   int            `key:"max-tokens"`
-	RoleTokens  map[string]int `key:"role-tokens"` // longest reply by role, where it differs
-	Budget      string         `key:"budget"`      // time to keep to, such as 45m; empty: none
+	RoleTokens  map[string]int `key:"role-tokens"`   // longest reply by role, where it differs
+	Budget      string         `key:"budget"`        // time to keep to, such as 45m; empty: none
+	Ends        int            `key:"ends" hash:"-"` // iteration after which a budget ended the run: it ends there again; 0: by the clock
 
 	Voters       int    `key:"voting.voters"`
 	Evaluations  int    `key:"evalopt.evaluations"` // 0: 3 for math, 2 for code
@@ -201,6 +202,9 @@ func (c *Config) Validate() error {
 		if positive.value < 1 {
 			return fmt.Errorf("%s: %d is less than 1", positive.key, positive.value)
 		}
+	}
+	if c.Ends < 0 || c.Ends > c.Iterations {
+		return fmt.Errorf("ends: %d is no iteration of %d", c.Ends, c.Iterations)
 	}
 	if c.ProbeEvery < 0 || c.ProbeTasks < 0 || c.GradParts < 0 {
 		return fmt.Errorf("metrics: every %d iterations on %d tasks, %d parts can't be", c.ProbeEvery, c.ProbeTasks, c.GradParts)

@@ -25,12 +25,8 @@ func (t *Trainer) evaluate(ctx context.Context, log *record) error {
 		return nil
 	}
 	var c counts
-	temperatures := []float64{t.cfg.Temperature}
-	if t.cfg.EvalGreedy && (log.Iteration == 0 || t.last) {
-		temperatures = append(temperatures, 0)
-	}
 	t.noteTasks(log, t.held)
-	for i, temperature := range temperatures {
+	for i, temperature := range t.temperatures(log.Iteration == 0 || t.last) {
 		accuracy, err := t.evaluateAt(ctx, log, temperature, &c)
 		if err != nil {
 			return err
@@ -43,6 +39,14 @@ func (t *Trainer) evaluate(ctx context.Context, log *record) error {
 	log.step("val/cached", float64(c.cached))
 	log.timed("eval")
 	return nil
+}
+
+// temperatures are those of an evaluation; greedy ones are for the run's ends.
+func (t *Trainer) temperatures(end bool) []float64 {
+	if t.cfg.EvalGreedy && end {
+		return []float64{t.cfg.Temperature, 0}
+	}
+	return []float64{t.cfg.Temperature}
 }
 
 func (t *Trainer) evaluateAt(ctx context.Context, log *record, temperature float64, c *counts) (float64, error) {

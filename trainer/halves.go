@@ -18,7 +18,7 @@ type corrected struct{ cos, amplification float64 }
 // other task only, and with them the noise out of the slots' cosine. The other
 // half is the whole minus the first, so nothing that is trained on changes.
 func (t *Trainer) halves(ctx context.Context, set *policy.Set, iteration int, rows []*row, weights []float64, ps []metrics.Part, whole [][][]float32) (map[string]corrected, error) {
-	if t.cfg.ProbeEvery == 0 || iteration != 1 && !t.probeDue(iteration) {
+	if t.cfg.ProbeEvery == 0 || iteration != 1 && t.dueAt(iteration, t.last).probes == 0 {
 		return nil, nil
 	}
 	slots := map[string]int{}

@@ -24,44 +24,97 @@ func (c *Config) Time() (time.Duration, error) {
 // limit keeps a run to its time. It decides only where the run ends, never what
 // an iteration computes.
 type limit struct {
-	until     time.Time // zero: no limit
-	iteration time.Duration
-	closing   time.Duration // the evaluation at the end
+	until      time.Time     // zero: no limit
+	work       time.Duration // of an iteration, without what follows
+	evaluation time.Duration // of the held-out tasks at one temperature
+	probe      time.Duration
 }
 
-// newLimit starts the clock: what the run's earlier sessions took is spent.
-func newLimit(total time.Duration, spent float64) limit {
+// due is what an iteration does besides its work.
+type due struct {
+	evaluations int // temperatures at which the held-out tasks are played
+	probes      int
+}
+
+// newLimit starts the clock: what the run's earlier sessions took, and what was
+// done for it before it began, is spent.
+func newLimit(total, spent time.Duration) limit {
 	if total == 0 {
 		return limit{}
 	}
-	return limit{until: time.Now().Add(total - time.Duration(spent*float64(time.Second)))}
+	return limit{until: time.Now().Add(total - spent)}
 }
 
-// saw learns from an iteration's phases how long the next will take. The
-// first costs more than most: it is forgotten as soon as there are others.
-func (l *limit) saw(timings []store.Timing) {
-	var work, closing time.Duration
+// saw learns from an iteration's phases how long the next will take: an
+// iteration that took longer than the last is believed at once, a shorter one by
+// half.
+func (l *limit) saw(timings []store.Timing, d due) {
+	var took limit
 	for _, t := range timings {
-		d := time.Duration(t.Seconds * float64(time.Second))
-		if t.Phase == "eval" || t.Phase == "metrics" {
-			closing += d
-			continue
+		s := time.Duration(t.Seconds * float64(time.Second))
+		switch t.Phase {
+		case "eval":
+			took.evaluation += s
+		case "metrics", "metrics/halves":
+			took.probe += s
+		default:
+			took.work += s
 		}
-		work += d
 	}
-	if l.iteration == 0 || work > l.iteration {
-		l.iteration = work
-	} else {
-		l.iteration = (l.iteration + work) / 2
+	l.work = believe(l.work, took.work)
+	if d.evaluations > 0 {
+		l.evaluation = believe(l.evaluation, took.evaluation/time.Duration(d.evaluations))
 	}
-	if closing > 0 {
-		l.closing = closing
+	if d.probes > 0 {
+		l.probe = believe(l.probe, took.probe)
 	}
 }
 
-// ends reports whether there is time for one more iteration only.
-func (l *limit) ends() bool {
-	return !l.until.IsZero() && time.Until(l.until) < 2*l.iteration+2*l.closing
+func believe(was, now time.Duration) time.Duration {
+	if was == 0 || now > was {
+		return now
+	}
+	return (was + now) / 2
+}
+
+// takes is what an iteration is expected to take.
+func (l *limit) takes(d due) time.Duration {
+	return l.work + time.Duration(d.evaluations)*l.evaluation + time.Duration(d.probes)*l.probe
+}
+
+// slack is the share of a forecast that is added to it.
+const slack = 0.1
+
+// ends reports whether there is no time for an iteration with another after it
+// as the last.
+func (l *limit) ends(next, last due) bool {
+	need := l.takes(next) + l.takes(last)
+	return !l.until.IsZero() && time.Until(l.until) < need+time.Duration(slack*float64(need))
+}
+
+// dueAt is what an iteration does besides its work; the last does all there is.
+func (t *Trainer) dueAt(it int, last bool) due {
+	var d due
+	if len(t.held) > 0 && (last || it == 0 || t.cfg.EvalEvery > 0 && it%t.cfg.EvalEvery == 0) {
+		d.evaluations = len(t.temperatures(last || it == 0))
+	}
+	if len(t.probes) > 0 && (last || it%t.cfg.ProbeEvery == 0) {
+		d.probes = 1
+	}
+	return d
+}
+
+// endsAt reports whether an iteration is the run's last: the config's, the one
+// after which an earlier run of the same config was ended, or the last there is
+// time for.
+func (t *Trainer) endsAt(it int) bool {
+	switch {
+	case it == t.cfg.Iterations:
+		return true
+	case t.cfg.Ends > 0:
+		return it == t.cfg.Ends
+	}
+	return it > 0 && t.limit.ends(t.dueAt(it, false), t.dueAt(it+1, true))
 }
 
 // budgetEvent marks the iteration at which a budget ended a run.
@@ -78,7 +131,7 @@ func (t *Trainer) startClock(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.limit = newLimit(total, spent)
+		t.limit = newLimit(total, t.parts.Spent+time.Duration(spent*float64(time.Second)))
 	}
 	t.last, err = t.ended(ctx, t.parts.DB, -1)
 	return err

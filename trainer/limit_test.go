@@ -3,6 +3,8 @@ package trainer
 import (
 	"testing"
 	"time"
+
+	"troupe/data/store"
 )
 
 // A run whose time is up ends after an iteration that is evaluated and saved.
@@ -34,18 +36,48 @@ func TestABudgetEndsARun(t *testing.T) {
 	}
 }
 
-func TestALimitFollowsTheRunsPace(t *testing.T) {
-	l := newLimit(time.Minute, 50)
-	l.iteration = time.Second
-	if l.ends() {
-		t.Error("ten seconds are left, an iteration takes one")
+// The last iteration is evaluated at both temperatures and probed, which those
+// before it were not: a limit counts that before it is too late.
+func TestALimitKeepsTimeForTheEnd(t *testing.T) {
+	phases := func(seconds ...float64) (ts []store.Timing) {
+		for i, phase := range []string{"rollout", "update", "eval", "metrics"} {
+			ts = append(ts, store.Timing{Phase: phase, Seconds: seconds[i]})
+		}
+		return ts
 	}
-	l.closing = 5 * time.Second
-	if !l.ends() {
-		t.Error("the evaluation at the end does not fit any more")
+	both := due{evaluations: 2, probes: 1}
+	for left, ends := range map[time.Duration]bool{200 * time.Second: false, 180 * time.Second: true} {
+		l := newLimit(20*time.Minute, 20*time.Minute-left)
+		l.saw(phases(0, 0, 80, 50), both)
+		l.saw(phases(12, 8, 0, 0), due{})
+		l.saw(phases(10, 6, 40, 0), due{evaluations: 1})
+		// 18 s, then 18 + 80 + 50, and a tenth
+		if l.takes(both) != 148*time.Second || l.ends(due{}, both) != ends {
+			t.Errorf("%v left: %+v takes %v, ends %v", left, l, l.takes(both), l.ends(due{}, both))
+		}
 	}
-	if l = newLimit(0, 50); l.ends() {
+	if l := newLimit(0, time.Minute); l.ends(both, both) {
 		t.Error("no budget, yet it is used up")
+	}
+}
+
+// A run that is told where a budget ended it computes what that run did, with
+// no clock.
+func TestARunEndsWhereItEndedBefore(t *testing.T) {
+	dir := t.TempDir()
+	late := func(p *Parts) { p.Until = time.Now().Add(-time.Second) }
+	w := newWorld(t, dir, smallConfig("budget=1h"), late).play(t)
+	rows := w.rows(t)
+	cfg := w.cfg
+	cfg.Ends = 1
+	cfg.Out, cfg.DB = "", ""
+	again := newWorld(t, t.TempDir(), cfg, nil).play(t)
+	if again.t.ID() != w.t.ID() {
+		t.Errorf("%s is another run than %s", again.t.ID(), w.t.ID())
+	}
+	sameRows(t, rows, again.rows(t))
+	if again.weights() != w.weights() {
+		t.Error("other parameters")
 	}
 }
 

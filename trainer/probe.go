@@ -26,11 +26,6 @@ const (
 	probeSplit     = "probe"
 )
 
-// probeDue reports whether the probe set is played after an iteration.
-func (t *Trainer) probeDue(it int) bool {
-	return len(t.probes) > 0 && (it%t.cfg.ProbeEvery == 0 || t.last)
-}
-
 // probeTasks draws the probe set.
 func (t *Trainer) probeTasks() []data.Task {
 	if t.cfg.ProbeEvery == 0 {
@@ -47,7 +42,7 @@ func (t *Trainer) probeTasks() []data.Task {
 
 // probe plays the probe set and measures what it shows.
 func (t *Trainer) probe(ctx context.Context, log *record) error {
-	if !t.probeDue(log.Iteration) {
+	if t.dueAt(log.Iteration, t.last).probes == 0 {
 		return nil
 	}
 	jobs := rollout.Jobs(t.cfg.Seed, probeIteration, t.probes, 1)

@@ -24,15 +24,15 @@ type Progress struct {
 }
 
 // RoleProgress is how a role does its work: how many of its replies of the
-// iteration could be read in the form asked for, and how often it was right.
+// iteration could not be read at all, and how often it was right.
 // For a solver that is the share of its solutions that are right, and for an
 // evaluator the mean of how often it accepts right ones and refuses wrong ones,
 // both at the last probe; for who has the last word it is the reward.
 type RoleProgress struct {
-	Role     string
-	Readable float64
-	Right    float64
-	Known    bool // Right was measured
+	Role   string
+	Unread float64
+	Right  float64
+	Known  bool // Right was measured
 }
 
 // Rate is the tokens sampled per second of rollout.
@@ -68,7 +68,7 @@ func (t *Trainer) report(log *record) {
 				of[s.Metric] = s.Value
 			}
 		}
-		r.Readable = of["parse/primary"]
+		r.Unread = of["parse/default"]
 		p.Tokens += of["calls"] * of["response_length/mean"]
 		t.judgeRole(&r, of, name == roles[len(roles)-1], p.Reward)
 		p.Roles = append(p.Roles, r)

@@ -10,7 +10,7 @@ func small() Config {
 	c.Task = "sums2"
 	c.Iterations, c.Tasks, c.Rollouts = 100, 8, 8
 	c.Temperature, c.MaxTokens = 1, 24
-	c.RoleTokens = map[string]int{"aggregator": 12, "evaluator": 8, "orchestrator": 40}
+	c.RoleTokens = map[string]int{"evaluator": 8, "orchestrator": 40}
 	c.Defaults = true // without it, roles that can't be read yet would leave nothing to learn from
 	c.Rank, c.Alpha = 16, 32
 	c.LR, c.LRSchedule, c.LRWarmup = 8e-5, "constant", 0

@@ -27,6 +27,7 @@ type Parts struct {
 	Kernels  string                                // implementation in use
 	Host     string                                // name of the machine
 	Until    time.Time                             // when the run has to end, in place of its budget; zero: by its budget
+	Spent    time.Duration                         // of the budget before the run began
 	Report   func(Progress)                        // told after every iteration; may be nil
 	Fail     func(site string)                     // test hook: called at named points, may end the process
 	Inject   func(site string, values [][]float32) // test hook: may spoil values at named places
@@ -167,7 +168,7 @@ func (t *Trainer) Run(ctx context.Context) error {
 		return err
 	}
 	for it := done + 1; it <= t.cfg.Iterations && !t.last; it++ {
-		t.last = it == t.cfg.Iterations || it > 0 && t.limit.ends()
+		t.last = t.endsAt(it)
 		if err := t.iterate(ctx, it); err != nil {
 			return err
 		}
@@ -212,19 +213,21 @@ func (t *Trainer) iterate(ctx context.Context, it int) error {
 	if it == 0 { // runs at several scales are told apart by it
 		log.step("model/parameters", float64(t.parts.Base.Config.Parameters()))
 	}
-	if it == 0 || t.evaluationDue(it) {
+	due := t.dueAt(it, t.last)
+	if due.evaluations > 0 {
 		if err := t.evaluate(ctx, log); err != nil {
 			return err
 		}
 	}
 	t.alarms(log)
-	t.limit.saw(log.Timings)
 	if t.last && it < t.cfg.Iterations {
 		log.event(budgetEvent, "", "info", fmt.Sprintf("the budget of %s ends the run after %d of %d iterations", t.cfg.Budget, it, t.cfg.Iterations), float64(it))
 	}
 	stop := t.nonFinite(log, updates)
 	save := stop == nil && (it%t.cfg.CheckpointEvery == 0 || t.last)
-	return errors.Join(t.commit(ctx, log, save), stop)
+	err := t.commit(ctx, log, save)
+	t.limit.saw(log.Timings, due)
+	return errors.Join(err, stop)
 }
 
 // abort ends a run whose parameters or optimizer can no longer be used: the
@@ -250,11 +253,6 @@ func (t *Trainer) logFindings(log *record) {
 // begin starts an iteration's log.
 func (t *Trainer) begin(iteration int) *record {
 	return &record{Batch: store.Batch{Run: t.id, Iteration: iteration}, since: time.Now()}
-}
-
-// evaluationDue reports whether the model is measured after an iteration.
-func (t *Trainer) evaluationDue(it int) bool {
-	return t.last || t.cfg.EvalEvery > 0 && it%t.cfg.EvalEvery == 0
 }
 
 // patience is how many iterations in a row may have a non-finite gradient.

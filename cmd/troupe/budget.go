@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"troupe/data"
+	"troupe/data/store"
 	"troupe/internal/atomicfile"
 	"troupe/trainer"
 	"troupe/trainer/budget"
@@ -78,17 +79,30 @@ func choose(env *environment, cfg trainer.Config, parts trainer.Parts, ask budge
 	return plan, nil
 }
 
-// writeResolved writes the whole config beside the checkpoints, and says how to
-// run exactly that again.
-func (c *trainCmd) writeResolved(env *environment, cfg *trainer.Config, root string) error {
+// writeResolved writes the whole config beside the checkpoints.
+func writeResolved(cfg *trainer.Config, root string) (path string, err error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
-		return err
+		return "", err
 	}
-	path := filepath.Join(root, "config.yaml")
-	err := atomicfile.Write(path, 0o644, func(w io.Writer) error {
+	path = filepath.Join(root, "config.yaml")
+	return path, atomicfile.Write(path, 0o644, func(w io.Writer) error {
 		_, err := io.WriteString(w, cfg.String())
 		return err
 	})
-	fmt.Fprintf(env.Stderr, "the resolved config is in %s: troupe train --config %s computes the same again\n", path, path)
+}
+
+// noteEnd adds to the resolved config where the budget ended the run, so that it
+// computes the same again on a machine of any speed.
+func noteEnd(env *environment, cfg *trainer.Config, db *store.DB, t *trainer.Trainer) error {
+	if cfg.Budget == "" {
+		return nil
+	}
+	last, err := db.LastIteration(env.Ctx, t.ID())
+	if err != nil || last == cfg.Iterations {
+		return err
+	}
+	fmt.Fprintf(env.Stderr, "the budget of %s ended the run after %d of %d iterations\n", cfg.Budget, last, cfg.Iterations)
+	cfg.Ends = last
+	_, err = writeResolved(cfg, t.Root())
 	return err
 }

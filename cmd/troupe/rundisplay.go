@@ -121,8 +121,8 @@ func (b *cellBar) describe(p *trainer.Progress, full bool) string {
 		if r.Known {
 			text += fmt.Sprintf(" %.2f", r.Right)
 		}
-		if r.Readable < 0.995 {
-			text += fmt.Sprintf(" (%.0f%% readable)", 100*r.Readable)
+		if r.Unread >= 0.005 {
+			text += fmt.Sprintf(" (%.0f%% unread)", 100*r.Unread)
 		}
 	}
 	if rate := p.Rate(); rate > 0 {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"troupe/data"
 	"troupe/data/store"
@@ -117,6 +118,7 @@ func (f *recipeFlags) resolve(more ...[2]string) (trainer.Config, error) {
 
 // Run trains.
 func (c *trainCmd) Run(env *environment) error {
+	began := time.Now()
 	more := [][2]string{{"tasks", c.Tasks}, {"rollouts", c.Rollouts}, {"iterations", c.Iterations}, {"budget", c.Budget},
 		{"params", c.Params}, {"rank", c.Rank}, {"alpha", c.Alpha}, {"lr", c.LR}}
 	cfg, err := c.resolve(more...)
@@ -143,9 +145,15 @@ func (c *trainCmd) Run(env *environment) error {
 			cfg.Fresh++
 		}
 	}
+	r.parts.Spent = time.Since(began)
+	return c.train(env, &cfg, r.parts)
+}
+
+// train runs what Run has prepared.
+func (c *trainCmd) train(env *environment, cfg *trainer.Config, parts trainer.Parts) error {
 	show := newRunDisplay(env.Stderr, 1, cfg.Iterations)
-	r.parts.Report = func(p trainer.Progress) { show.run(cfg.ID(), p) }
-	t, err := trainer.New(cfg, r.parts)
+	parts.Report = func(p trainer.Progress) { show.run(cfg.ID(), p) }
+	t, err := trainer.New(*cfg, parts)
 	if err != nil {
 		return inputError(err)
 	}
@@ -155,20 +163,25 @@ func (c *trainCmd) Run(env *environment) error {
 	}
 	fmt.Fprintf(env.Stderr, "run %s\n", t.ID())
 	if cfg.Budget != "" {
-		if err := c.writeResolved(env, &cfg, t.Root()); err != nil {
+		path, err := writeResolved(cfg, t.Root())
+		if err != nil {
 			return err
 		}
+		fmt.Fprintf(env.Stderr, "the resolved config is in %s: troupe train --config %s computes the same again\n", path, path)
 	}
 	show.follow(t.ID(), cfg.Iterations, t.Now)
 	err = t.Run(env.Ctx)
 	show.close()
 	if err != nil {
 		if env.Ctx.Err() != nil {
-			if err := r.parts.DB.SetState(context.WithoutCancel(env.Ctx), t.ID(), store.Stopped); err != nil {
+			if err := parts.DB.SetState(context.WithoutCancel(env.Ctx), t.ID(), store.Stopped); err != nil {
 				return err
 			}
 		}
 		return interrupted(env, err)
+	}
+	if err := noteEnd(env, cfg, parts.DB, t); err != nil {
+		return err
 	}
 	fmt.Fprintf(env.Stdout, "run %s is done: checkpoints in %s, rows in %s\n", t.ID(), t.Root(), cfg.DB)
 	return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"troupe/data"
@@ -62,21 +63,21 @@ func (p *Prompts) solution(k data.Kind, text string) Tier {
 }
 
 // choice reads which candidate, from 1, an aggregator chose. In the short form
-// that is the first one with the last number of the reply.
+// that is the first one with the reply's number, or, in a reply of more words,
+// with the last of its numbers that a candidate gave.
 func (p *Prompts) choice(k data.Kind, text string, candidates []Call) (int, Tier) {
 	if !p.isShort(k) {
 		return parseChoice(text, len(candidates))
 	}
-	chosen := lastNumber(text)
-	if chosen == "" {
-		return 1, Default
+	tier := Fallback
+	if bareInteger.MatchString(text) {
+		tier = Primary
 	}
-	for i, c := range candidates {
-		if lastNumber(c.Text) == chosen {
-			if bareInteger.MatchString(text) {
-				return i + 1, Primary
+	for _, said := range slices.Backward(anyInteger.FindAllString(text, -1)) {
+		for i, c := range candidates {
+			if lastNumber(c.Text) == plain(said) {
+				return i + 1, tier
 			}
-			return i + 1, Fallback
 		}
 	}
 	return 1, Default
@@ -124,7 +125,7 @@ func (p *Prompts) listed(k data.Kind, n int, text string) string {
 		if n == 1 {
 			return " " + number
 		}
-		return ", " + number
+		return " or " + number
 	}
 	return SolutionHeader(n) + text
 }
@@ -144,7 +145,12 @@ func lastNumber(text string) string {
 	if len(all) == 0 {
 		return ""
 	}
-	digits, negative := strings.CutPrefix(all[len(all)-1], "-")
+	return plain(all[len(all)-1])
+}
+
+// plain is an integer without leading zeros.
+func plain(integer string) string {
+	digits, negative := strings.CutPrefix(integer, "-")
 	if digits = strings.TrimLeft(digits, "0"); digits == "" {
 		return "0"
 	}

@@ -247,3 +247,28 @@ func TestLoadPrompts(t *testing.T) {
 		}
 	}
 }
+
+// In the short form an aggregator says a number, alone or among words.
+func TestShortChoices(t *testing.T) {
+	candidates := []Call{{Sample: Sample{Text: "It is 31 + 72 = 103"}}, {Sample: Sample{Text: "no idea"}}, {Sample: Sample{Text: "093"}}}
+	p := ShortPrompts()
+	for text, want := range map[string]struct {
+		chosen int
+		tier   Tier
+	}{
+		"103": {1, Primary}, " 93.": {3, Primary}, "093": {3, Primary}, "31 + 72 = 103": {1, Fallback},
+		"93 is right, since 31 + 72": {3, Fallback}, "103, not 93": {3, Fallback},
+		"104": {1, Default}, "none": {1, Default}, "": {1, Default}, "-93": {1, Default},
+	} {
+		if chosen, tier := p.choice(data.Math, text, candidates); chosen != want.chosen || tier != want.tier {
+			t.Errorf("%q: candidate %d, %s; want %d, %s", text, chosen, tier, want.chosen, want.tier)
+		}
+	}
+	list := ""
+	for i, c := range candidates {
+		list += p.listed(data.Math, i+1, c.Text)
+	}
+	if list != " 103 or none or 93" {
+		t.Errorf("candidates are listed as %q", list)
+	}
+}
