@@ -227,9 +227,12 @@ func (g *gemmRun) panelBytes() uintptr {
 // rows runs over the row tiles under one column tile. Heights are balanced, so
 // that the last tile isn't a thin one.
 func (g *gemmRun) rows(t tile, b unsafe.Pointer, r0, r1, c, width, k0, kc, height int) {
-	ahead := uintptr(32 * kc) // what a tile prefetches
-	if g.form >= formChains {
+	ahead := uintptr(64 * kc) // what a tile prefetches
+	switch {
+	case g.form >= formChains:
 		ahead = uintptr(8 * kc * g.parts)
+	case g.form == formWiden:
+		ahead = uintptr(32 * kc)
 	}
 	next, size := t.ahead, g.panelBytes()
 	n := (r1 - r0 + height - 1) / height

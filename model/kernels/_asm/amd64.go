@@ -58,6 +58,29 @@ func (k *kernel) begin(name string) {
 		k.p("\t%s %[2]s, %[2]s, %[2]s", k.xor(), k.reg(i))
 	}
 	k.p("ready:")
+	if k.r == "Z" && k.h > streamRows {
+		k.below()
+	}
+}
+
+// streamRows is the height up to which a tile has time only to pull the stream of
+// its own B.
+const streamRows = 8
+
+// farRows is the row stride of C, in bytes, from which the next tile's part of it
+// is prefetched: closer rows belong to small outputs that are in the cache.
+const farRows = 2048
+
+// below prefetches the rows of C under the tile, which the next call will want.
+func (k *kernel) below() {
+	k.p("\tCMPQ LDC, $%d\n\tJLT near\n\tMOVQ LDC, AX\n\tIMULQ $%d, AX\n\tADDQ C, AX", farRows, k.h)
+	for range k.h {
+		for j := range k.v {
+			k.p("\tPREFETCHT1 %d(AX)", j*k.size)
+		}
+		k.p("\tADDQ LDC, AX")
+	}
+	k.p("near:")
 }
 
 func (k *kernel) xor() string {
@@ -186,20 +209,24 @@ func (k *kernel) body() {
 	k.p("\tDECQ K\n\tJNZ single\ndone:")
 }
 
-// ahead prefetches: tiles with time for it pull the stream of B itself, the others
-// the next panel, a share each.
+// ahead prefetches: low tiles, and those of bfloat16, pull the stream of B itself,
+// high ones half of the next panel.
 func (k *kernel) ahead(steps int) {
-	if k.form == w16 || k.form == nn && k.h <= 8 {
-		bytes := steps * 128
-		if k.form == w16 {
-			bytes /= 2
-		}
+	bytes := steps * 128
+	if k.form == w16 {
+		bytes /= 2
+	}
+	if k.form == w16 || k.form == nn && k.h <= streamRows {
 		for l := 0; l < bytes; l += 64 {
 			k.p("\tPREFETCHT0 %d(B)", 8192+l)
 		}
-		return
 	}
-	k.p("\tPREFETCHT1 (AHEAD)\n\tPREFETCHT1 64(AHEAD)\n\tADDQ $128, AHEAD")
+	if k.form != tn && k.h > streamRows {
+		for l := 0; l < bytes/2; l += 64 {
+			k.p("\tPREFETCHT1 %d(AHEAD)", l)
+		}
+		k.p("\tADDQ $%d, AHEAD", bytes/2)
+	}
 }
 
 func (k *kernel) advance(n int) {
