@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"troupe/data"
 	"troupe/data/store"
 	"troupe/trainer/metrics"
 )
@@ -154,7 +153,7 @@ func (t *Trainer) alarms(log *record) {
 	}
 	log.Events = append(log.Events, t.watch.observe(values)...)
 	for _, e := range log.Evals {
-		if e.Split == string(data.Held) && e.Temperature == t.cfg.Temperature {
+		if e.Split == t.cfg.EvalSplit && e.Temperature == t.cfg.Temperature {
 			log.Events = append(log.Events, t.watch.evaluated(e)...)
 		}
 	}
@@ -183,7 +182,7 @@ func (t *Trainer) rewatch(ctx context.Context, db *store.DB, after int) error {
 		return err
 	}
 	for _, e := range evals {
-		if e.Iteration <= after && e.Split == string(data.Held) && e.Temperature == t.cfg.Temperature && e.Accuracy != nil && e.Stderr != nil {
+		if e.Iteration <= after && e.Split == t.cfg.EvalSplit && e.Temperature == t.cfg.Temperature && e.Accuracy != nil && e.Stderr != nil {
 			t.watch.evaluated(store.Eval{Accuracy: *e.Accuracy, Stderr: *e.Stderr})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"troupe/data"
 	"troupe/trainer/grpo"
 	"troupe/trainer/optim"
 )
@@ -100,7 +101,7 @@ type Config struct {
 	EvalEvery  int    `key:"eval.every"`
 	EvalN      int    `key:"eval.n"`
 	EvalGreedy bool   `key:"eval.greedy"`
-	EvalSplit  string `key:"eval.split"`
+	EvalSplit  string `key:"eval.split"` // held or dev
 
 	ProbeEvery int `key:"metrics.every"` // iterations between metrics that need extra passes; 0: none
 	ProbeTasks int `key:"metrics.tasks"` // training tasks they are taken on
@@ -182,6 +183,7 @@ func (c *Config) Validate() error {
 		{"minibatch.partial", c.MiniBatchPartial, []string{"renormalise", "downweight"}},
 		{"minibatch.order", c.MiniBatchOrder, []string{"rows", "shuffle", "length"}},
 		{"overlong", c.Overlong, []string{"keep", "drop", "full"}},
+		{"eval.split", c.EvalSplit, []string{string(data.Held), string(data.Dev)}},
 	} {
 		if !slices.Contains(choice.of, choice.value) {
 			return fmt.Errorf("%s: %q is none of %v", choice.key, choice.value, choice.of)

@@ -32,6 +32,7 @@ type engine struct {
 	models      []*model.Model // of the lines
 	temperature float32        // 0 is greedy
 	live        *live          // told of every reply; may be nil
+	meter       *model.Meter   // told of every step; may be nil
 	chats       *chats
 }
 
@@ -71,7 +72,7 @@ func (e *engine) Line(r *workflow.Request) (int, error) {
 // reply gets an empty one, marked Overflow.
 func (e *engine) Serve(ctx context.Context, line int, more func(idle bool) []workflow.Request, done func(n int, s workflow.Sample)) error {
 	l := &ledger{engine: e, more: more, done: done}
-	return e.models[line].NewDecoder(model.DecoderOptions{}).Serve(ctx, l.next, l.finished)
+	return e.models[line].NewDecoder(model.DecoderOptions{Meter: e.meter}).Serve(ctx, l.next, l.finished)
 }
 
 // ledger translates between a rollout's requests and a decoder's, which leave

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"troupe/data"
 	"troupe/data/store"
 	"troupe/trainer/metrics"
 	"troupe/trainer/rollout"
@@ -18,7 +17,7 @@ const evalIteration = -1
 // kept with all that was said, to be read side by side.
 const conversations = 10
 
-// evaluate plays every held-out task once at the training temperature and,
+// evaluate plays every task of the evaluated split once at the training temperature and,
 // where asked for, once greedily.
 func (t *Trainer) evaluate(ctx context.Context, log *record) error {
 	if len(t.held) == 0 {
@@ -58,7 +57,7 @@ func (t *Trainer) evaluateAt(ctx context.Context, log *record, temperature float
 		return 0, err
 	}
 	t.sound(episodes)
-	split := string(data.Held)
+	split := t.cfg.EvalSplit
 	right, n := 0.0, 0
 	for i := range episodes {
 		ep := &episodes[i]

@@ -14,13 +14,15 @@ import (
 // batches is taken out.
 type corrected struct{ cos, amplification float64 }
 
+// halvesDue reports whether the noise is taken out in an iteration.
+func (t *Trainer) halvesDue(iteration int) bool {
+	return t.cfg.ProbeEvery > 0 && (iteration == 1 || t.dueAt(iteration, t.last).probes > 0)
+}
+
 // halves takes the gradients of the roles with several slots again, over every
 // other task only, and with them the noise out of the slots' cosine. The other
 // half is the whole minus the first, so nothing that is trained on changes.
-func (t *Trainer) halves(ctx context.Context, set *policy.Set, iteration int, rows []*row, weights []float64, ps []metrics.Part, whole [][][]float32) (map[string]corrected, error) {
-	if t.cfg.ProbeEvery == 0 || iteration != 1 && t.dueAt(iteration, t.last).probes == 0 {
-		return nil, nil
-	}
+func (t *Trainer) halves(ctx context.Context, set *policy.Set, rows []*row, weights []float64, ps []metrics.Part, whole [][][]float32) (map[string]corrected, error) {
 	slots := map[string]int{}
 	for _, p := range ps {
 		slots[p.Role]++

@@ -101,13 +101,15 @@ func TestInvariant5KilledAtAnyMoment(t *testing.T) {
 		}
 		check(t, dir)
 		length := time.Since(started)
-		for killed := 0; killed < kills; {
+		killed, runs := 0, 0
+		for ; killed < kills; runs++ {
 			dir := t.TempDir()
 			for !child(t, dir, "", "0", time.Duration(rand.Float64()*float64(length))) {
 				killed++
 			}
 			check(t, dir)
 		}
+		t.Logf("%d kills in %d runs, each resumed to the same bits", killed, runs)
 	})
 }
 

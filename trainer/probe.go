@@ -3,16 +3,13 @@ package trainer
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 	"sync"
 
 	"troupe/data"
 	"troupe/data/store"
 	"troupe/internal/prng"
 	"troupe/model"
-	"troupe/trainer/policy"
 	"troupe/trainer/rollout"
 	"troupe/trainer/workflow"
 	"troupe/verifier/verdict"
@@ -158,48 +155,6 @@ func (t *Trainer) rolesOf(set string) []string {
 		}
 	}
 	return roles
-}
-
-// displacement is how far a set has come from where it began: the distance of
-// all parameters, or the Frobenius norm of what the adapter adds to the base.
-func (t *Trainer) displacement(s *policy.Set) float64 {
-	if s.Adapter == nil {
-		base := t.parts.Base.Params()
-		values := make([][]float32, len(base))
-		for i, p := range base {
-			values[i] = p.Data
-		}
-		return distanceBetween(values, s.Values())
-	}
-	sum := 0.0
-	params := s.Adapter.Params()
-	for i := 0; i+1 < len(params); i++ {
-		a, b := params[i], params[i+1]
-		if strings.Contains(a.Name, "lora_A") && strings.Contains(b.Name, "lora_B") {
-			sum += productNorm2(b.Data, a.Data, a.Shape[0])
-		}
-	}
-	return s.Adapter.Scaling() * math.Sqrt(max(0, sum))
-}
-
-// productNorm2 is ‖BA‖² for B [out, rank] and A [rank, in]: the inner product
-// of BᵀB and AAᵀ.
-func productNorm2(b, a []float32, rank int) float64 {
-	in := len(a) / rank
-	sum := 0.0
-	for i := range rank {
-		for j := range rank {
-			aa, bb := 0.0, 0.0
-			for k := range in {
-				aa += float64(float64(a[i*in+k]) * float64(a[j*in+k]))
-			}
-			for k := 0; k < len(b); k += rank {
-				bb += float64(float64(b[k+i]) * float64(b[k+j]))
-			}
-			sum += float64(aa * bb)
-		}
-	}
-	return sum
 }
 
 // proxy is a call's answer after another role's prompt.

@@ -55,8 +55,8 @@ func (t *Trainer) report(log *record) {
 		}
 	}
 	for _, x := range log.Timings {
-		if x.Phase == "rollout" {
-			p.Rollout = x.Seconds
+		if isRollout(x.Phase) {
+			p.Rollout += x.Seconds
 		}
 	}
 	roles := t.workflow.Roles()
@@ -108,8 +108,11 @@ type Live struct {
 
 // live is a Live under its lock.
 type live struct {
-	mu  sync.Mutex
-	now Live
+	mu     sync.Mutex
+	now    Live
+	open   int           // verdicts in the making
+	opened time.Time     // when the first of them was begun
+	judged time.Duration // in which there were any
 }
 
 // Now tells what the run does. It may be called while Run works.
@@ -146,7 +149,9 @@ type watched struct {
 }
 
 func (w watched) Verify(ctx context.Context, t data.Task, answer string) (verdict.Verdict, error) {
+	w.judging(1)
 	v, err := w.Verifier.Verify(ctx, t, answer)
+	w.judging(-1)
 	w.mu.Lock()
 	w.now.Ended++
 	w.mu.Unlock()

@@ -35,12 +35,15 @@ func (r *record) spent(phase string, seconds float64) {
 // aside takes what was spent on metrics out of the update that it was spent in.
 func (t *Trainer) aside(log *record) {
 	log.spent("metrics/update", t.measuring.Seconds())
+	if t.halving > 0 {
+		log.spent("metrics/halves", t.halving.Seconds())
+	}
 	for i := range log.Timings {
 		if log.Timings[i].Phase == "update" {
-			log.Timings[i].Seconds -= t.measuring.Seconds()
+			log.Timings[i].Seconds -= (t.measuring + t.halving).Seconds()
 		}
 	}
-	t.measuring = 0
+	t.measuring, t.halving = 0, 0
 }
 
 func (r *record) step(metric string, value float64) {

@@ -58,6 +58,7 @@ type Trainer struct {
 	findings  []finding // of the iteration that runs
 	live      live
 	measuring time.Duration      // spent on metrics within the update that runs
+	halving   time.Duration      // the same, on gradients that are only due with probes
 	stored    time.Duration      // spent on the last transaction
 	right     map[string]float64 // of roles, for reports
 	limit     limit
@@ -70,7 +71,10 @@ func New(cfg Config, parts Parts) (*Trainer, error) {
 		return nil, err
 	}
 	t := &Trainer{cfg: cfg, parts: parts, id: cfg.ID(), asked: map[uint64]bool{}, noted: map[string]bool{}}
-	train, held := splits(parts.Tasks)
+	train, held := SplitOf(parts.Tasks, data.Train), SplitOf(parts.Tasks, data.Split(cfg.EvalSplit))
+	if len(held) == 0 && cfg.EvalSplit != string(data.Held) {
+		return nil, fmt.Errorf("eval.split: no task is of the split %s", cfg.EvalSplit)
+	}
 	if err := errors.Join(distinct(parts.Tasks), enough(train, cfg.Tasks)); err != nil {
 		return nil, err
 	}
@@ -93,7 +97,7 @@ func New(cfg Config, parts Parts) (*Trainer, error) {
 		return nil, err
 	}
 	t.engine = newEngine(parts.Encoder, t.route, t.sets, cfg.Temperature)
-	t.engine.live = &t.live
+	t.engine.live, t.engine.meter = &t.live, &model.Meter{}
 	return t, nil
 }
 
@@ -181,11 +185,13 @@ func (t *Trainer) iterate(ctx context.Context, it int) error {
 	log := t.begin(it)
 	var updates []updated
 	if it > 0 {
+		t.measured()
 		played, err := t.gather(ctx, log)
 		if err != nil {
 			return err
 		}
-		log.timed("rollout")
+		log.timed(phaseRollout)
+		t.apportion(log)
 
 		t.live.phase(it, "update", 0)
 		rows, err := t.rows(played.episodes, played.use)

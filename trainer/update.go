@@ -156,12 +156,18 @@ func (t *Trainer) step(ctx context.Context, set *policy.Set, rows []*row, u *upd
 
 // measure looks at the gradients of an update's first step, part by part.
 func (t *Trainer) measure(ctx context.Context, set *policy.Set, u *updated, rows []*row, weights []float64, ps []metrics.Part, tensors [][][]float32) (err error) {
-	defer func(start time.Time) { t.measuring += time.Since(start) }(time.Now())
+	start := time.Now()
 	u.gradients = metrics.NewGradients(ps, tensors)
 	if t.apart(set, ps) {
 		u.apart = tensors
 	}
-	u.corrected, err = t.halves(ctx, set, u.iteration, rows, weights, ps, tensors)
+	t.measuring += time.Since(start)
+	if !t.halvesDue(u.iteration) {
+		return nil
+	}
+	start = time.Now()
+	u.corrected, err = t.halves(ctx, set, rows, weights, ps, tensors)
+	t.halving += time.Since(start)
 	return err
 }
 
@@ -290,12 +296,12 @@ func clone(x [][]float32) [][]float32 {
 
 // distanceBetween is the 2-norm of the difference, summed in order.
 func distanceBetween(a, b [][]float32) float64 {
-	d := make([][]float32, len(a))
+	sum := 0.0
 	for i := range a {
-		d[i] = make([]float32, len(a[i]))
-		for j := range a[i] {
-			d[i][j] = b[i][j] - a[i][j]
+		for j, v := range a[i] {
+			d := float64(b[i][j] - v)
+			sum += float64(d * d)
 		}
 	}
-	return optim.Norm(d)
+	return math.Sqrt(sum)
 }

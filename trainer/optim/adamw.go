@@ -9,6 +9,9 @@ package optim
 import (
 	"fmt"
 	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
 )
 
 // Float is the type of parameters: float32 in training, float64 in tests.
@@ -60,32 +63,68 @@ func NewState[T Float](params [][]T) *State[T] {
 // first, and take no step at all otherwise (an element that is not finite would
 // stay so in the moments for ever).
 func (a AdamW) Apply(params, grads [][]float32, s *State[float32], lr float64) {
-	apply(a, params, grads, s, lr)
+	s.Step++
+	r := rule[float32](a, s.Step, lr)
+	var cuts []cut
+	for i, p := range params {
+		for from := 0; from < len(p); from += cutSize {
+			cuts = append(cuts, cut{i, from, min(from+cutSize, len(p))})
+		}
+	}
+	var next atomic.Int64
+	work := func() {
+		for k := next.Add(1) - 1; k < int64(len(cuts)); k = next.Add(1) - 1 {
+			i, from, to := cuts[k].tensor, cuts[k].from, cuts[k].to
+			r.apply(params[i][from:to], grads[i][from:to], s.M[i][from:to], s.V[i][from:to])
+		}
+	}
+	// Elements know nothing of each other, so it makes no difference who does
+	// which.
+	var others sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(cuts)/8) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
 }
+
+// cut is a piece of a tensor, small enough for a cache.
+type cut struct{ tensor, from, to int }
+
+const cutSize = 1 << 16
 
 // Apply64 is Apply in float64: the readable reference that tests compare with.
 func (a AdamW) Apply64(params, grads [][]float64, s *State[float64], lr float64) {
-	apply(a, params, grads, s, lr)
+	s.Step++
+	r := rule[float64](a, s.Step, lr)
+	for i, p := range params {
+		r.apply(p, grads[i], s.M[i], s.V[i])
+	}
 }
 
-func apply[T Float](a AdamW, params, grads [][]T, s *State[T], lr float64) {
-	s.Step++
-	decay := T(1 - lr*a.WeightDecay)
-	rate := T(lr / (1 - math.Pow(a.Beta1, float64(s.Step))))
-	root := T(math.Sqrt(1 - math.Pow(a.Beta2, float64(s.Step))))
-	b1, c1 := T(a.Beta1), T(1-a.Beta1)
-	b2, c2 := T(a.Beta2), T(1-a.Beta2)
-	eps := T(a.Epsilon)
-	for i, p := range params {
-		g, m, v := grads[i], s.M[i], s.V[i]
-		for j := range p {
-			// The conversions keep compilers from fusing, which would change
-			// bits between machines.
-			m[j] = T(b1*m[j]) + T(c1*g[j])
-			v[j] = T(b2*v[j]) + T(T(c2*g[j])*g[j])
-			step := T(rate*m[j]) / (T(T(math.Sqrt(float64(v[j])))/root) + eps)
-			p[j] = T(decay*p[j]) - step
-		}
+// constants are those of one step.
+type constants[T Float] struct{ decay, rate, root, b1, c1, b2, c2, eps T }
+
+func rule[T Float](a AdamW, step int, lr float64) constants[T] {
+	return constants[T]{
+		decay: T(1 - lr*a.WeightDecay),
+		rate:  T(lr / (1 - math.Pow(a.Beta1, float64(step)))),
+		root:  T(math.Sqrt(1 - math.Pow(a.Beta2, float64(step)))),
+		b1:    T(a.Beta1), c1: T(1 - a.Beta1),
+		b2: T(a.Beta2), c2: T(1 - a.Beta2),
+		eps: T(a.Epsilon),
+	}
+}
+
+func (r constants[T]) apply(p, g, m, v []T) {
+	g, m, v = g[:len(p)], m[:len(p)], v[:len(p)]
+	for j := range p {
+		// The conversions keep compilers from fusing, which would change
+		// bits between machines.
+		m[j] = T(r.b1*m[j]) + T(r.c1*g[j])
+		v[j] = T(r.b2*v[j]) + T(T(r.c2*g[j])*g[j])
+		step := T(r.rate*m[j]) / (T(T(math.Sqrt(float64(v[j])))/r.root) + r.eps)
+		p[j] = T(r.decay*p[j]) - step
 	}
 }
 

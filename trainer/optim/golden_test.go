@@ -5,6 +5,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -200,5 +202,31 @@ func TestAClampedCosineStaysDown(t *testing.T) {
 	s.Clamp = false
 	if got := s.At(195); got < 0.99 {
 		t.Errorf("the unclamped schedule should be back at its peak: %v", got)
+	}
+}
+
+// A step's bits don't depend on how many take it.
+func TestStepsSharedOutHaveTheSameBits(t *testing.T) {
+	step := func(procs int) [][]float32 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		params := [][]float32{make([]float32, 3), make([]float32, 20*cutSize+5)}
+		grads := [][]float32{{1, -2, 0}, make([]float32, len(params[1]))}
+		for i := range params[1] {
+			params[1][i], grads[1][i] = float32(i%97)*0.01, float32(i%31-15)*1e-3
+		}
+		s := NewState(params)
+		for range 2 {
+			Paper().Apply(params, grads, s, 1e-3)
+		}
+		return append(append(params, s.M...), s.V...)
+	}
+	one, three := step(1), step(3)
+	for i := range one {
+		if !slices.Equal(one[i], three[i]) {
+			t.Errorf("tensor %d differs", i)
+		}
+	}
+	if one[1][20*cutSize+4] == float32((20*cutSize+4)%97)*0.01 {
+		t.Error("the last element was left out")
 	}
 }

@@ -123,20 +123,22 @@ func pretrainedRoles(ctx context.Context, db *store.DB, run string) ([]Pretraine
 }
 
 // phaseQuery adds up a run's phases, with the tokens of its rollouts and
-// updates: a prompt counts once for all replies to it in an iteration.
+// updates: a prompt counts once for all replies to it in an iteration, and the
+// last token of a reply does not go through the model again.
 const phaseQuery = `WITH prompts AS (
   SELECT iteration, sum(n) AS tokens, sum(CASE WHEN taught THEN n END) AS taught FROM (
     SELECT iteration, length(prompt_ids) / 4 AS n, max(advantage <> 0) AS taught FROM calls
     WHERE run = :run AND split = 'train' GROUP BY iteration, role, prompt_ids)
   GROUP BY iteration),
 replies AS (
-  SELECT iteration, sum(length(ids) / 4) AS tokens, sum(CASE WHEN advantage <> 0 THEN length(ids) / 4 END) AS taught
+  SELECT iteration, count(*) AS n, sum(length(ids) / 4) AS tokens, sum(CASE WHEN advantage <> 0 THEN length(ids) / 4 END) AS taught
   FROM calls WHERE run = :run AND split = 'train' GROUP BY iteration),
 all_tokens AS (
-  SELECT sum(p.tokens) AS prompt, sum(r.tokens) AS reply, sum(coalesce(p.taught, 0) + coalesce(r.taught, 0)) AS taught
+  SELECT sum(p.tokens) AS prompt, sum(r.tokens - r.n) AS reply, sum(coalesce(p.taught, 0) + coalesce(r.taught, 0)) AS taught
   FROM prompts p JOIN replies r USING (iteration))
 SELECT phase, sum(seconds), CASE phase
-  WHEN 'rollout' THEN (SELECT prompt + reply FROM all_tokens)
+  WHEN 'rollout/prefill' THEN (SELECT prompt FROM all_tokens)
+  WHEN 'rollout/decode' THEN (SELECT reply FROM all_tokens)
   WHEN 'update' THEN (SELECT taught FROM all_tokens) ELSE 0 END
 FROM timings WHERE run = :run GROUP BY phase ORDER BY 2 DESC`
 
