@@ -184,7 +184,8 @@ func readRuns(t *testing.T, db string, readers int, stop <-chan struct{}) int64 
 		wg.Go(func() { reads.Add(s.follow(t, stop)) })
 	}
 	wg.Wait()
-	s.stop(t)
+	_, state := s.stop(t)
+	t.Logf("the server took %.2f s of CPU", cpu(state).Seconds())
 	return reads.Load()
 }
 
