@@ -23,6 +23,12 @@ func qwen06() Config {
 		MaxPositions: 40960, Eps: 1e-6, RopeTheta: 1e6, Tied: true, BOS: -1}
 }
 
+// smol135 is the shape of SmolLM2-135M.
+func smol135() Config {
+	return Config{Type: "llama", Hidden: 576, Inner: 1536, Layers: 30, Heads: 9, KVHeads: 3, HeadDim: 64, Vocab: 49152,
+		MaxPositions: 8192, Eps: 1e-5, RopeTheta: 1e5, Tied: true, BOS: -1}
+}
+
 // randomFrozen makes a bfloat16 model with random weights in memory.
 func randomFrozen(cfg Config) *Model {
 	m := &Model{Config: cfg, pool: kernels.Default(), layout: newLayout(&cfg)}
@@ -43,8 +49,12 @@ func randomFrozen(cfg Config) *Model {
 		ones[i] = 1
 	}
 	for range cfg.Layers {
-		m.layers = append(m.layers, layer{norm1: ones[:z.hidden], norm2: ones[:z.hidden], qnorm: ones[:z.dim], knorm: ones[:z.dim],
-			qkv: matrix(z.qkv, z.hidden), o: matrix(z.hidden, z.q), gup: matrix(2*z.inner, z.hidden), down: matrix(z.hidden, z.inner)})
+		w := layer{norm1: ones[:z.hidden], norm2: ones[:z.hidden],
+			qkv: matrix(z.qkv, z.hidden), o: matrix(z.hidden, z.q), gup: matrix(2*z.inner, z.hidden), down: matrix(z.hidden, z.inner)}
+		if cfg.HeadNorm() {
+			w.qnorm, w.knorm = ones[:z.dim], ones[:z.dim]
+		}
+		m.layers = append(m.layers, w)
 	}
 	m.norm, m.head = ones[:z.hidden], matrix(cfg.Vocab, z.hidden)
 	return m

@@ -37,7 +37,7 @@ type GenResult struct {
 // DecoderOptions bounds a decoder.
 type DecoderOptions struct {
 	// Slots is the number of continuations in work at a time on each worker; 0
-	// means 128 for small models and 32 for large ones, which use one worker's
+	// means 128 for small models and 64 for large ones, which use one worker's
 	// slots and all workers' arithmetic.
 	Slots int
 	// KVBytes bounds the memory of keys and values; 0 means 4 GiB. Requests wait
@@ -47,6 +47,8 @@ type DecoderOptions struct {
 	// does, and like top-k without changing the probabilities that are reported;
 	// 0 means all that have a probability.
 	Vocab int
+	// Meter is told what the steps compute; it may be nil.
+	Meter *Meter
 }
 
 // Decoder continues prompts in batches: equal prompts are computed once, and a
@@ -61,7 +63,7 @@ type Decoder struct {
 // NewDecoder makes a decoder for the model.
 func (m *Model) NewDecoder(opt DecoderOptions) *Decoder {
 	if opt.Slots <= 0 {
-		opt.Slots = 32
+		opt.Slots = 64
 		if m.small() {
 			opt.Slots = 128
 		}

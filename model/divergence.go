@@ -54,9 +54,10 @@ func (m *Model) Divergence(ctx context.Context, other *Model, seqs []Sequence, t
 // divergence compares the head's rows of two passes over the same tokens.
 func (p *pass) divergence(q *pass, temperature float32) []float64 {
 	v, rows := p.m.Config.Vocab, len(p.head.rows)
-	step := max(1, divergenceBytes/(4*v))
-	a, b := make([]float32, min(step, rows)*v), make([]float32, min(step, rows)*v)
 	ha, hb := p.m.output(temperature), q.m.output(temperature)
+	ld := ha.Stride()
+	step := max(1, divergenceBytes/(4*ld))
+	a, b := make([]float32, min(step, rows)*ld), make([]float32, min(step, rows)*ld)
 	wa, wb := p.m.Config.Hidden, q.m.Config.Hidden
 	out := make([]float64, rows)
 	for r := 0; r < rows; r += step {
@@ -64,7 +65,7 @@ func (p *pass) divergence(q *pass, temperature float32) []float64 {
 		ha.Logits(p.pool, a, p.head.n[r*wa:], wa, n)
 		hb.Logits(q.pool, b, q.head.n[r*wb:], wb, n)
 		for i := range n {
-			za, zb := a[i*v:][:v], b[i*v:][:v]
+			za, zb := a[i*ld:][:v], b[i*ld:][:v]
 			sa, sb := ha.Stats(za), hb.Stats(zb)
 			sum := 0.0
 			for t := range p.m.Vocab() {

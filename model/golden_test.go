@@ -147,10 +147,14 @@ func logits(m *Model, s Sequence) []float32 {
 
 func (p *pass) logits() []float32 {
 	h, v := p.m.Config.Hidden, p.m.Config.Vocab
-	n, out := make([]float32, p.rows*h), make([]float32, p.rows*v)
+	n, out := make([]float32, p.rows*h), make([]float32, 0, p.rows*v)
 	p.pool.RMSNorm(n, h, p.x[len(p.x)-1], h, p.rows, h, p.m.norm, float32(p.m.Config.Eps), nil)
 	head := kernels.Head{W: p.m.head}
-	head.Logits(p.pool, out, n, h, p.rows)
+	z := make([]float32, p.rows*head.Stride())
+	head.Logits(p.pool, z, n, h, p.rows)
+	for r := range p.rows {
+		out = append(out, z[r*head.Stride():][:v]...)
+	}
 	return out
 }
 

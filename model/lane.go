@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"slices"
+	"time"
 
 	"troupe/model/kernels"
 	"troupe/model/lora"
@@ -163,11 +164,13 @@ func (l *lane) release(s *slot) {
 // step computes one token for every active slot and the prompts of the fresh
 // ones, samples, and retires what is finished.
 func (l *lane) step() {
+	began := time.Now()
 	l.load()
 	if len(l.units) > 0 {
 		l.p.forward()
 	}
 	l.sample()
+	l.g.opt.Meter.add(len(l.p.ids)-len(l.active), len(l.active), l.g.lanes, time.Since(began))
 	waiting := l.fresh[:0]
 	for _, s := range l.fresh {
 		if s.prefix.done < len(s.Prompt) {
@@ -292,10 +295,10 @@ func (l *lane) span(row, rows int, own, pre []kernels.KVCache) {
 
 // sample draws a token for every pick.
 func (l *lane) sample() {
-	p, vocab := l.p, l.p.m.Config.Vocab
+	p, vocab, ld := l.p, l.p.m.Config.Vocab, l.head.Stride()
 	l.score()
 	for _, f := range l.firsts {
-		f.prefix.logits = append(f.prefix.logits[:0], l.logits[f.row*vocab:][:vocab]...)
+		f.prefix.logits = append(f.prefix.logits[:0], l.logits[f.row*ld:][:vocab]...)
 	}
 	for len(l.draws) < p.pool.Workers() {
 		l.draws = append(l.draws, sampler{})
@@ -304,7 +307,7 @@ func (l *lane) sample() {
 		k := l.picks[i]
 		logits := k.slot.prefix.logits
 		if k.row >= 0 {
-			logits = l.logits[k.row*vocab:][:vocab]
+			logits = l.logits[k.row*ld:][:vocab]
 		}
 		j, head := k.slot.job, l.head
 		id, lp := l.draws[w].draw(&head, logits, l.g.opt.Vocab, &j.GenRequest, len(j.IDs))
@@ -327,6 +330,6 @@ func (l *lane) score() {
 		copy(b.x[i*c.Hidden:][:c.Hidden], last[int(r)*c.Hidden:][:c.Hidden])
 	}
 	p.pool.RMSNorm(floats(&b.n, n*c.Hidden), c.Hidden, b.x, c.Hidden, n, c.Hidden, l.p.m.norm, float32(c.Eps), nil)
-	floats(&l.logits, n*c.Vocab)
+	floats(&l.logits, n*l.head.Stride())
 	l.head.Logits(p.pool, l.logits, b.n, c.Hidden, n)
 }

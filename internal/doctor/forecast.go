@@ -107,7 +107,7 @@ func (m Memory) Total() int64 {
 }
 
 const (
-	slots      = 32        // continuations a large model works on at a time
+	slots      = 64        // continuations a large model works on at a time
 	kvBudget   = 2 << 30   // bytes of the decoder
 	restBytes  = 200 << 20 // and per sandbox worker
 	workerSize = 90 << 20

@@ -49,13 +49,23 @@ func (h *Head) chunk() int {
 	if b == 0 {
 		b = 64 << 20
 	}
-	return max(1, b/(4*h.W.N))
+	return max(1, b/(4*h.Stride()))
 }
 
-// Logits computes rows of raw logits, [rows, N] with stride N: the same bits that
+// Stride is the row stride of logits: the vocabulary's size, and a cache line more
+// where rows would else be whole pages apart and fall into the same few sets of the
+// caches.
+func (h *Head) Stride() int {
+	if h.W.N%1024 == 0 {
+		return h.W.N + 16
+	}
+	return h.W.N
+}
+
+// Logits computes rows of raw logits, N values with stride Stride: the same bits that
 // LogProbs and Backward see. TokenLogProb turns one row into what they report.
 func (h *Head) Logits(p *Pool, logits, x []float32, ldx, rows int) {
-	p.MatMul(logits, h.W.N, x, ldx, rows, h.W, false)
+	p.MatMul(logits, h.Stride(), x, ldx, rows, h.W, false)
 }
 
 // RowStats describes one row of logits under a temperature.
@@ -86,7 +96,7 @@ func (h *Head) TokenLogProb(logits []float32, st RowStats, token int32) float32 
 // entropy of its distribution; entropy may be nil.
 func (h *Head) LogProbs(p *Pool, logp, entropy, x []float32, ldx, rows int, targets []int32, scratch *Scratch) {
 	step := min(h.chunk(), rows)
-	scratch.head.room(step*h.W.N, rows)
+	scratch.head.room(step*h.Stride(), rows)
 	if entropy == nil {
 		entropy = scratch.head.entropy
 	}
@@ -98,11 +108,11 @@ func (h *Head) LogProbs(p *Pool, logp, entropy, x []float32, ldx, rows int, targ
 
 // forward computes logits, and statistics of n rows into rows at … of the scratch.
 func (h *Head) forward(p *Pool, logits, logp, entropy, x []float32, ldx, n int, targets []int32, s *headScratch, at int) {
-	v := h.W.N
+	v, ld := h.W.N, h.Stride()
 	h.Logits(p, logits, x, ldx, n)
 	p.spread(n, rowGrain(8*v), func(_, i, j int) {
 		for r := i; r < j; r++ {
-			z := logits[r*v:][:v]
+			z := logits[r*ld:][:v]
 			st := h.Stats(z)
 			s.max[at+r], s.sum[at+r] = st.Max, st.sum
 			logp[r] = h.TokenLogProb(z, st, targets[r])
@@ -121,8 +131,9 @@ func (h *Head) Backward(p *Pool, dx []float32, lddx int, dw, logp, entropy, x []
 	}
 	s := &scratch.head
 	limit, rows := h.chunk(), bounds[len(bounds)-1]
-	kept := h.KeptBytes / (4 * h.W.N) / limit * limit
-	s.room(min(limit+kept, rows)*h.W.N, rows)
+	ld := h.Stride()
+	kept := h.KeptBytes / (4 * ld) / limit * limit
+	s.room(min(limit+kept, rows)*ld, rows)
 	for i := 0; i+1 < len(bounds); {
 		r0 := bounds[i]
 		j := i + 1
@@ -131,7 +142,7 @@ func (h *Head) Backward(p *Pool, dx []float32, lddx int, dw, logp, entropy, x []
 		}
 		r1 := bounds[j]
 		// Logits of the first kept rows have places of their own, later chunks share one.
-		chunk := func(r int) ([]float32, int) { return s.logits[min(r-r0, kept)*h.W.N:], min(limit, r1-r) }
+		chunk := func(r int) ([]float32, int) { return s.logits[min(r-r0, kept)*ld:], min(limit, r1-r) }
 		for r := r0; r < r1; r += limit {
 			z, n := chunk(r)
 			h.forward(p, z, logp[r:], entropy[r:], x[r*ldx:], ldx, n, targets[r:], s, r)
@@ -149,9 +160,9 @@ func (h *Head) Backward(p *Pool, dx []float32, lddx int, dw, logp, entropy, x []
 				h.Logits(p, z, x[r*ldx:], ldx, n)
 			}
 			h.gradient(p, z, n, r, targets, entropy, s)
-			p.MatMulT(dx[r*lddx:], lddx, z, h.W.N, n, h.W, true)
+			p.MatMulT(dx[r*lddx:], lddx, z, ld, n, h.W, true)
 			if dw != nil {
-				p.GradW(dw, z, h.W.N, x[r*ldx:], ldx, n, h.W.N, h.W.K)
+				p.GradW(dw, z, ld, x[r*ldx:], ldx, n, h.W.N, h.W.K)
 			}
 		}
 		i = j
@@ -160,10 +171,10 @@ func (h *Head) Backward(p *Pool, dx []float32, lddx int, dw, logp, entropy, x []
 
 // gradient replaces the logits of rows [at, at+n) by their gradients.
 func (h *Head) gradient(p *Pool, logits []float32, n, at int, targets []int32, entropy []float32, s *headScratch) {
-	v, live, scale := h.W.N, h.live(), h.scale()
+	v, ld, live, scale := h.W.N, h.Stride(), h.live(), h.scale()
 	p.spread(n, rowGrain(8*v), func(_, i, j int) {
 		for r := i; r < j; r++ {
-			z := logits[r*v:][:v]
+			z := logits[r*ld:][:v]
 			g, e := s.dlogp[at+r], s.dentropy[at+r]
 			// dz = p·(-g - e·(ln p + entropy)), ln p = d - ln sum
 			a := float32(-g-float32(e*float32(entropy[at+r]-Log(s.sum[at+r])))) * scale

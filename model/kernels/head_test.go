@@ -40,18 +40,25 @@ func headReference(w, x []float32, v, k int, targets []int32, temperature float6
 }
 
 func TestHeadForwardAndBackward(t *testing.T) {
+	for _, v := range []int{77, 1024} { // rows of logits close together, and a line apart
+		t.Run(fmt.Sprint(v), func(t *testing.T) { headForwardAndBackward(t, v) })
+	}
+}
+
+func headForwardAndBackward(t *testing.T, v int) {
 	pool := NewPool(2)
 	defer pool.Close()
 	var first []float32
 	each(t, func(t *testing.T) {
-		const v, k, rows = 77, 20, 23
+		const k, rows = 20, 23
 		h, w, x, targets := headProblem(v, k, rows)
 		r := rand.New(rand.NewPCG(8, 8))
 		g, e := normal(r, rows), normal(r, rows)
 		bounds := []int{0, 3, 4, 17, 23}
 		_, wantLogp, wantEntropy := headReference(w, x, v, k, targets, 0.7, g, e)
 		var base []float32
-		for _, budget := range [][2]int{{1, 0}, {1, 4 * v * 7}, {4 * v * 5, 0}, {4 * v * 3, 4 * v * 3}, {4 * v * 5, 4 * v * 9}, {1 << 20, 0}} {
+		row := 4 * h.Stride()
+		for _, budget := range [][2]int{{1, 0}, {1, row * 7}, {row * 5, 0}, {row * 3, row * 3}, {row * 5, row * 9}, {1 << 20, 0}} {
 			h.Bytes, h.KeptBytes = budget[0], budget[1]
 			var scratch Scratch
 			logp, entropy := make([]float32, rows), make([]float32, rows)
