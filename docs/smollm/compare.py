@@ -87,7 +87,8 @@ def main():
         for kind in a.numerics.split(","):
             steps, phases, tokens, questions = troupe(a.troupe, a.model, kind, folder)
             ours[kind] = statistics.median(steps)
-            parts = {p: round(statistics.median(s.get(p, 0) for s in phases), 3) for p in ("rollout", "update", "record")}
+            parts = {p: round(statistics.median(sum(s for q, s in one.items() if q.startswith(p)) for one in phases), 3)
+                     for p in ("rollout", "update", "record")}
             print(f"troupe {kind}: {ours[kind]:.2f} s a step {json.dumps(parts)}, {tokens:.1f} tokens a reply, {threads} threads", flush=True)
         steps, tokens = trl(a.model, a.dtype, questions, folder, threads)
     theirs = statistics.median(steps)
