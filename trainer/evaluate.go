@@ -281,7 +281,6 @@ func (e *Evaluation) Against(before *Evaluation) Paired {
 		return p
 	}
 	const resamples = 10000
-	boot := metrics.PairedBootstrap(d, resamples, 1)
-	p.P = min(1, 2*math.Max(1.0/resamples, min(boot.PAtMost0, 1-boot.PAtMost0)))
+	p.P = metrics.PairedBootstrap(d, resamples, 1).P(resamples)
 	return p
 }

@@ -311,3 +311,14 @@ func TestAlarmFiresOnAJumpAndNotOnNoise(t *testing.T) {
 		t.Error("did not fire on a fall")
 	}
 }
+
+// Two runs that never differ are no evidence of a difference.
+func TestBootstrapOfNoDifference(t *testing.T) {
+	if p := PairedBootstrap(make([]float64, 30), 1000, 1).P(1000); p < 0.999 {
+		t.Errorf("no difference has p %v", p)
+	}
+	up := PairedBootstrap([]float64{.25, .5, .25, 0, .5, .25, .75, .25, .5, .25}, 1000, 1)
+	if p := up.P(1000); p != 0.002 {
+		t.Errorf("a difference in nearly all has p %v", p)
+	}
+}

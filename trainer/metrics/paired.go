@@ -57,6 +57,13 @@ type Bootstrap struct {
 	SE        float64
 	Low, High float64 // 2.5 % and 97.5 % quantiles
 	PAtMost0  float64 // share of resamples with a difference of 0 or less
+	PAtLeast0 float64 // and of 0 or more: where both have 0, they overlap
+}
+
+// P is the two-sided p that the difference is 0; no smaller than what n
+// resamples can show.
+func (b Bootstrap) P(n int) float64 {
+	return min(1, 2*max(1/float64(n), min(b.PAtMost0, b.PAtLeast0)))
 }
 
 // PairedBootstrap resamples tasks n times, from one difference a task; the
@@ -77,6 +84,9 @@ func PairedBootstrap(differences []float64, n int, seed uint64) Bootstrap {
 		b.SE += (means[k] - b.Mean) * (means[k] - b.Mean)
 		if means[k] <= 0 {
 			b.PAtMost0 += 1 / float64(n)
+		}
+		if means[k] >= 0 {
+			b.PAtLeast0 += 1 / float64(n)
 		}
 	}
 	b.SE = math.Sqrt(b.SE / float64(n))
