@@ -21,7 +21,7 @@ func (p *page) visit(s *Server, hash string) {
 func (p *page) shows(where string, want []string) {
 	p.t.Helper()
 	var text string
-	p.eval("document.getElementById('main').textContent", &text)
+	p.eval(`document.getElementById("main").textContent.replaceAll("\u00a0", " ")`, &text)
 	for _, w := range want {
 		if !strings.Contains(text, w) {
 			p.t.Errorf("%s lacks %q", where, w)
