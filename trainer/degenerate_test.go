@@ -3,6 +3,7 @@ package trainer
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -130,6 +131,43 @@ func TestDegenerateRunsAreDefined(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a whole group can't be judged", func(t *testing.T) {
+		partly := verifyFunc(func(task data.Task, answer string) verdict.Verdict {
+			if task.ID[len(task.ID)-1]%2 == 0 {
+				return verdict.Verdict{Code: verdict.IE, Reason: "no guest", Reward: 7}
+			}
+			if len(answer)%2 == 0 {
+				return verdict.Verdict{Code: verdict.AC, Reward: 1}
+			}
+			return verdict.Verdict{Code: verdict.WA}
+		})
+		w, l := play(partly, nil, "tasks=8")
+		if values(w) == base {
+			t.Error("the groups that were judged taught nothing")
+		}
+		var judged, right, failed float64
+		for _, r := range w.rows(t) {
+			if f := strings.Split(strings.ReplaceAll(r, "'", ""), "|"); f[0] == "episodes" && f[2] == "1" && f[3] == "train" {
+				switch f[8] {
+				case "IE":
+					failed++
+				case "AC":
+					right++
+					fallthrough
+				default:
+					judged++
+				}
+			}
+		}
+		if failed == 0 || judged == 0 || l.steps["verify/IE@1"] != fmt.Sprintf("%.1f", failed) {
+			t.Errorf("%v failed, %v judged, logged %s", failed, judged, l.steps["verify/IE@1"])
+		}
+		var mean float64
+		fmt.Sscan(l.steps["critic/rewards/mean@1"], &mean)
+		if math.Abs(mean-right/judged) > 1e-12 {
+			t.Errorf("mean reward %v, want %v of %v", mean, right, judged)
+		}
+	})
 	t.Run("nothing can be judged", func(t *testing.T) {
 		w, l := play(always{Code: verdict.IE, Reason: "no guest"}, nil)
 		if values(w) != base || !l.has("infrastructure@1") || l.has("reward_zero") || l.steps["critic/rewards/mean@1"] != "" {
