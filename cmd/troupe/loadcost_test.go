@@ -126,8 +126,8 @@ func (s *server) askAll(t *testing.T, records []string, batch int) int {
 }
 
 // TestLoadReaders trains the same cell in turns alone and with eight readers:
-// each follows the run and, as the dashboard does, asks for the run and its
-// curves after every iteration.
+// each follows the run and after every iteration asks for it, its curves and its
+// events anew, which the dashboard does only when it is opened.
 func TestLoadReaders(t *testing.T) {
 	train := func(readers int) (took, used time.Duration, reads int64) {
 		dir := t.TempDir()
