@@ -3,6 +3,7 @@ package trainer
 import (
 	"errors"
 	"math"
+	"os"
 	"strings"
 	"testing"
 )
@@ -96,6 +97,43 @@ func TestPaperProfile(t *testing.T) {
 	} {
 		if got := s.At(x.iteration*x.roles) / c.LR; math.Abs(got-x.want) > .0051 {
 			t.Errorf("iteration %d with %d roles: rate %.3f, want %.2f", x.iteration, x.roles, got, x.want)
+		}
+	}
+}
+
+// The paper's profile differs from the clean one by these keys and by no other;
+// docs/paper.md lists them.
+func TestPaperDiffersByNamedKeys(t *testing.T) {
+	want := map[string][2]string{ // paper, clean
+		"profile":           {`"paper"`, `"clean"`},
+		"chat":              {`"paper"`, `"auto"`},
+		"max-tokens":        {"5120", "1024"},
+		"parse.defaults":    {"true", "false"},
+		"lr.step":           {`"call"`, `"iteration"`},
+		"lr.clamp":          {"false", "true"},
+		"lr.from-zero":      {"true", "false"},
+		"grpo.group":        {`"paper"`, `"task×role"`},
+		"grpo.singleton":    {`"raw"`, `"zero"`},
+		"minibatch.partial": {`"downweight"`, `"renormalise"`},
+		"minibatch.order":   {`"length"`, `"shuffle"`},
+	}
+	text, err := os.ReadFile("../docs/paper.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := paper(), clean()
+	ours, theirs := strings.Split(a.String(), "\n"), strings.Split(b.String(), "\n")
+	if len(ours) != len(theirs) {
+		t.Fatalf("%d keys against %d", len(ours), len(theirs))
+	}
+	for i, line := range ours {
+		key, value, _ := strings.Cut(line, ": ")
+		_, other, _ := strings.Cut(theirs[i], ": ")
+		if w, listed := want[key]; listed != (line != theirs[i]) || listed && w != [2]string{value, other} {
+			t.Errorf("%s is %s in paper and %s in clean, want %v", key, value, other, w)
+		}
+		if _, listed := want[key]; listed && !strings.Contains(string(text), "`"+key) {
+			t.Errorf("docs/paper.md says nothing of %s", key)
 		}
 	}
 }
