@@ -7,6 +7,7 @@ import (
 
 	"troupe/data/store"
 	"troupe/trainer/budget"
+	"troupe/trainer/rollout"
 )
 
 const (
@@ -36,14 +37,22 @@ func Calibrate(ctx context.Context, cfg Config, parts Parts) (budget.Pace, error
 	if err != nil {
 		return budget.Pace{}, err
 	}
+	// As an evaluation plays, each task once: that shares no prompts. It is also
+	// the first time that memory is taken and weights are packed.
 	begin := time.Now()
-	episodes, err := t.play(ctx, calibrationIteration, t.source.draw(1, cfg.Tasks))
-	if err != nil {
+	n := min(cfg.Tasks*cfg.Rollouts, len(t.source.tasks))
+	jobs := rollout.Jobs(cfg.Seed, calibrationIteration, t.source.draw(1, n), 1)
+	if _, err := rollout.Play(ctx, t.workflow, jobs, t.engine, parts.Verifier); err != nil {
 		return budget.Pace{}, fmt.Errorf("calibrate: %w", err)
 	}
-	n := float64(len(episodes))
-	pace := budget.Pace{Rollout: time.Since(begin).Seconds() / n}
-	pace.Eval = pace.Rollout
+	pace := budget.Pace{Eval: time.Since(begin).Seconds() / float64(n)}
+
+	begin = time.Now()
+	episodes, err := t.play(ctx, calibrationIteration, t.source.draw(1, cfg.Tasks))
+	if err != nil {
+		return pace, fmt.Errorf("calibrate: %w", err)
+	}
+	pace.Rollout = time.Since(begin).Seconds() / float64(len(episodes))
 
 	rows, err := t.rows(episodes, nil)
 	if err != nil {
@@ -52,15 +61,15 @@ func Calibrate(ctx context.Context, cfg Config, parts Parts) (budget.Pace, error
 	for i, r := range rows {
 		r.advantage = float64(1 - 2*(i%2))
 	}
-	// The first backward packs the weights, which a run does once.
-	if err := t.pretend(ctx, rows[:min(len(rows), 1)]); err != nil {
-		return pace, err
+	// The first backward packs the weights and takes memory, which a run does
+	// once: the second counts.
+	for range 2 {
+		begin = time.Now()
+		if err := t.pretend(ctx, rows); err != nil {
+			return pace, err
+		}
 	}
-	begin = time.Now()
-	if err := t.pretend(ctx, rows); err != nil {
-		return pace, err
-	}
-	pace.Update = time.Since(begin).Seconds() / n
+	pace.Update = time.Since(begin).Seconds() / float64(len(episodes))
 	return pace, nil
 }
 
