@@ -43,7 +43,7 @@ func (c *exportCmd) Run(env *environment) error {
 		return inputf("%w", err)
 	}
 	if c.BaseName == "" {
-		c.BaseName = filepath.Base(filepath.Clean(c.Model))
+		c.BaseName = folderName(c.Model)
 	}
 	var made []string
 	err = atomicfile.WriteDir(c.Out, func(dir string) error {
@@ -77,7 +77,7 @@ type parameterSet struct {
 // sets lists what there is to export.
 func (c *exportCmd) sets() ([]parameterSet, error) {
 	if c.Adapter != "" {
-		return []parameterSet{{name: filepath.Base(filepath.Clean(c.Adapter)), dir: c.Adapter}}, nil
+		return []parameterSet{{name: folderName(c.Adapter), dir: c.Adapter}}, nil
 	}
 	if _, err := checkpoint.Verify(c.Checkpoint, ""); err != nil {
 		return nil, err
@@ -200,12 +200,9 @@ func (c *importCmd) Run(env *environment) error {
 	if err != nil {
 		return inputf("%w", err)
 	}
-	found, err := filepath.Glob(filepath.Join(c.Dir, "lora_adapter_*"))
-	if err == nil && len(found) == 0 {
-		found, err = filepath.Glob(filepath.Join(c.Dir, "actor", "lora_adapter_*"))
-	}
-	if err != nil || len(found) == 0 {
-		return inputf("%s has no lora_adapter_ROLE folders", c.Dir)
+	found, err := adapterFolders(c.Dir)
+	if err != nil {
+		return inputf("%w", err)
 	}
 	err = atomicfile.WriteDir(c.Out, func(dir string) error {
 		for _, path := range found {
@@ -214,7 +211,7 @@ func (c *importCmd) Run(env *environment) error {
 				return inputf("%w", err)
 			}
 			if a.BaseName == "" {
-				a.BaseName = filepath.Base(filepath.Clean(c.Model))
+				a.BaseName = folderName(c.Model)
 			}
 			if err := a.Save(filepath.Join(dir, role(path))); err != nil {
 				return err
@@ -229,6 +226,35 @@ func (c *importCmd) Run(env *environment) error {
 		fmt.Fprintln(env.Stdout, filepath.Join(c.Out, role(path)))
 	}
 	return nil
+}
+
+// adapterFolders lists the lora_adapter_ROLE folders in dir, or else in its
+// actor folder.
+func adapterFolders(dir string) ([]string, error) {
+	for _, d := range []string{dir, filepath.Join(dir, "actor")} {
+		entries, err := os.ReadDir(d)
+		if err != nil && !(d != dir && errors.Is(err, fs.ErrNotExist)) {
+			return nil, err
+		}
+		var found []string
+		for _, e := range entries {
+			if path := filepath.Join(d, e.Name()); strings.HasPrefix(e.Name(), "lora_adapter_") && role(path) != "" {
+				found = append(found, path)
+			}
+		}
+		if len(found) > 0 {
+			return found, nil
+		}
+	}
+	return nil, fmt.Errorf("%s has no lora_adapter_ROLE folders", dir)
+}
+
+// folderName is the last part of a folder's path, also of "." and "..".
+func folderName(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return filepath.Base(path)
 }
 
 // role is the name behind lora_adapter_.

@@ -14,7 +14,7 @@ import (
 type generateCmd struct {
 	checkpointFlags
 
-	Prompt      []string `placeholder:"TEXT" help:"What the user says; repeatable. With --chat off the text to go on with."`
+	Prompt      []string `sep:"none" placeholder:"TEXT" help:"What the user says; repeatable. With --chat off the text to go on with."`
 	In          string   `placeholder:"FILE" help:"JSON lines of {\"id\", \"prompt\" | \"messages\" | \"ids\"}; - is standard input."`
 	Chat        string   `enum:"auto,official,chatml,paper,off" default:"auto" help:"How prompts and messages are rendered: auto, official, chatml, paper or off."`
 	Thinking    bool     `negatable:"" default:"true" help:"Let the model think, where the layout has a way to say so."`

@@ -11,7 +11,7 @@ type scoreCmd struct {
 	checkpointFlags
 
 	In          string   `default:"-" placeholder:"FILE" help:"JSON lines of {\"id\", \"ids\" | \"text\"}; - is standard input."`
-	Text        []string `placeholder:"TEXT" help:"A text instead of --in; repeatable."`
+	Text        []string `sep:"none" placeholder:"TEXT" help:"A text instead of --in; repeatable."`
 	Temperature float32  `default:"1" placeholder:"T" help:"Divide the logits by this first."`
 	JSON        bool     `name:"json" help:"Has no effect: the output is always JSON lines."`
 }

@@ -28,7 +28,7 @@ type serveCmd struct {
 	NoVerify  bool   `name:"no-verify" help:"Only show runs; start no sandbox."`
 	DropIn    bool   `name:"drop-in" help:"Let callers on this machine use the SandboxFusion and Piston routes without the token, as verl's and open-r1's clients do."`
 	guestFlags
-	Name []string `placeholder:"HOST" help:"Host name under which clients may call, besides localhost; repeatable."`
+	Name []string `sep:"none" placeholder:"HOST" help:"Host name under which clients may call, besides localhost; repeatable."`
 }
 
 // Help is the long text of `troupe serve --help`.

@@ -11,7 +11,7 @@ type tokenizeCmd struct {
 	Model            string   `placeholder:"DIR" xor:"tokenizer" required:"" help:"Folder with tokenizer.json, and the chat template."`
 	Tokenizer        string   `placeholder:"FILE" xor:"tokenizer" required:"" help:"A tokenizer.json."`
 	In               string   `default:"-" placeholder:"FILE" help:"JSON lines of {\"id\", \"text\" | \"ids\" | \"messages\"}; - is standard input."`
-	Text             []string `placeholder:"TEXT" help:"A text instead of --in; repeatable."`
+	Text             []string `sep:"none" placeholder:"TEXT" help:"A text instead of --in; repeatable."`
 	Chat             string   `enum:"auto,official,chatml,paper,off" default:"auto" help:"How messages are rendered: auto, official, chatml, paper or off."`
 	Plain            bool     `help:"Take control tokens in texts and messages for ordinary text."`
 	GenerationPrompt bool     `negatable:"" default:"true" help:"End rendered messages where the assistant's answer begins."`

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+	"unicode/utf8"
 )
 
 //go:embed templates
@@ -62,18 +63,21 @@ func (b Batch) Shell(stage string) string {
 func (b Batch) Waiting(stage string) string {
 	words := append(b.Command(stage), "--wait")
 	for i, w := range words {
-		words[i] = b.YAML(w)
+		words[i] = b.YAML(strings.ReplaceAll(w, "$", "$$")) // $(NAME) is a variable there, $$ a dollar
 	}
 	return "[" + strings.Join(words, ", ") + "]"
 }
 
 // YAML is s as a YAML scalar on one line.
 func (Batch) YAML(s string) string {
-	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	if strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return strconv.Quote(s)
 	}
 	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 }
+
+// Logs is the folder of the jobs' logs in sbatch's patterns of file names.
+func (b Batch) Logs() string { return strings.ReplaceAll(filepath.Join(b.Dir, "logs"), "%", "%%") }
 
 // Quote is s as one word of a shell.
 func (Batch) Quote(s string) string { return quote(s) }
@@ -100,8 +104,10 @@ func Emit(w io.Writer, format string, b Batch) error {
 		return fmt.Errorf("%w: a grid of %d cells", ErrBatch, b.Cells)
 	case strings.ContainsAny(b.Dir, "\x00\n\r"):
 		return fmt.Errorf("%w: folder %q has a line break in its name", ErrBatch, b.Dir)
-	case format == "k8s" && !filepath.IsAbs(b.Dir):
-		return fmt.Errorf("%w: folder %q: a volume is mounted at an absolute path", ErrBatch, b.Dir)
+	case format == "slurm" && strings.Contains(b.Dir, `\`):
+		return fmt.Errorf("%w: folder %q: a backslash has a meaning of its own in names of logs", ErrBatch, b.Dir)
+	case format == "k8s" && (!filepath.IsAbs(b.Dir) || strings.Contains(b.Dir, ":") || !utf8.ValidString(b.Dir)):
+		return fmt.Errorf("%w: folder %q: a volume is mounted at an absolute path of UTF-8 without a colon", ErrBatch, b.Dir)
 	}
 	t, err := template.ParseFS(templates, "templates/"+format+".tmpl")
 	if err != nil {

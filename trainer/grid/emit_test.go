@@ -45,7 +45,7 @@ func TestSlurmFileSubmitsThreeStages(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := batch()
-	b.Dir = filepath.Join(work, "my study")
+	b.Dir = filepath.Join(work, "it's 100%j \"$HOME\" study")
 	var file strings.Builder
 	if err := Emit(&file, "slurm", b); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestSlurmFileSubmitsThreeStages(t *testing.T) {
 	for i, want := range [][]string{
 		{"--job-name=troupe-prepare", "--mem=2048M", "--cpus-per-task=4", "--time=30", "--requeue", "--stage prepare"},
 		{"--job-name=troupe-cell", "--array=0-13", "--dependency=afterok:1", "--signal=B:USR1@120",
-			"--output=" + b.Dir + "/logs/cell-%a-%A.log", `--note 'it'\''s' --stage cell --dir '` + b.Dir + "'", "scontrol requeue"},
+			"--output=" + strings.ReplaceAll(b.Dir, "%", "%%") + "/logs/cell-%a-%A.log", `--note 'it'\''s' --stage cell --dir ` + quote(b.Dir), "scontrol requeue"},
 		{"--job-name=troupe-merge", "--dependency=afterok:2", "--stage merge"},
 	} {
 		job, err := os.ReadFile(filepath.Join(out, fmt.Sprint(i+1)))
@@ -176,6 +176,24 @@ func TestKubernetesFileHasThreeJobs(t *testing.T) {
 	}
 }
 
+// $(NAME) in a command is a variable of the container; a folder may be called so.
+func TestKubernetesTakesNoFolderForAVariable(t *testing.T) {
+	b := batch()
+	b.Dir = "/it's $(GOMAXPROCS) $$\u0085"
+	var file strings.Builder
+	if err := Emit(&file, "k8s", b); err != nil {
+		t.Fatal(err)
+	}
+	var j k8sJob
+	if err := yaml.NewDecoder(strings.NewReader(file.String())).Decode(&j); err != nil {
+		t.Fatal(err)
+	}
+	c := j.Spec.Template.Spec.Containers[0]
+	if i := slices.Index(c.Command, "--dir"); c.Command[i+1] != "/it's $$(GOMAXPROCS) $$$$\u0085" || c.VolumeMounts[0].MountPath != b.Dir {
+		t.Errorf("command %q, mounted at %q", c.Command, c.VolumeMounts[0].MountPath)
+	}
+}
+
 func TestEmitRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		format string
@@ -185,6 +203,8 @@ func TestEmitRefuses(t *testing.T) {
 		"format":          {"pbs", func(*Batch) {}, "pbs"},
 		"no cells":        {"slurm", func(b *Batch) { b.Cells = 0 }, "0 cells"},
 		"line break":      {"slurm", func(b *Batch) { b.Dir = "a\nb" }, "line break"},
+		"backslash":       {"slurm", func(b *Batch) { b.Dir = `a\b` }, "backslash"},
+		"colon":           {"k8s", func(b *Batch) { b.Dir = "/a:b" }, "colon"},
 		"relative volume": {"k8s", func(b *Batch) { b.Dir = "study" }, "absolute"},
 	} {
 		b := batch()
