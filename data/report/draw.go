@@ -256,7 +256,7 @@ func (f Figure) PNG() ([]byte, error) {
 			return nil, err
 		}
 		x, y := w*vg.Length(i%columns), all.Max.Y-head-h*vg.Length(i/columns+1)
-		p.Draw(draw.Crop(all, x, x+w-margin-all.Max.X, y, y+h-all.Max.Y))
+		p.Draw(draw.Crop(all, x+vg.Points(4), x+w-margin-all.Max.X, y, y+h-all.Max.Y)) // a label may stand a little out
 	}
 	drawTitle(all, f.Title)
 	drawLegend(all, legend)
