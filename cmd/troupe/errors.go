@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"syscall"
+
+	"troupe/data/store"
 )
 
 // Exit codes of every subcommand but `run`.
@@ -62,12 +64,12 @@ func conclude(stderr io.Writer, err error) int {
 	fmt.Fprintf(stderr, "troupe: %v\n", err)
 	var c codedError
 	switch {
+	case store.IsFull(err), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EDQUOT):
+		return exitResource // also where a command took it for a fault of its input
 	case errors.As(err, &c):
 		return c.code
 	case errors.Is(err, context.Canceled):
 		return exitSignal
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EDQUOT):
-		return exitResource
 	}
 	return exitFailed
 }
