@@ -51,7 +51,7 @@ var metricFigures = []struct{ metric, topic, title, caption string }{
 	{"actor/ppl_self", "Perplexity and entropy", "Training perplexity", "Of a role's replies under the policy that wrote them."},
 	{"actor/entropy", "Perplexity and entropy", "Entropy by role", "Mean surprise of sampled tokens, in nats."},
 	{"actor/capture", "Role capture", "Role capture", "How much more a role's replies read like a solver's than like its own, to the base model, in nats a token. Towards 0: captured."},
-	{"parse/primary", "Role capture", "Readable replies", "Share of a role's replies in the form that its prompt asks for."},
+	{"parse/primary", "Role capture", "Replies in the form asked for", "Share of a role's replies that are just what its prompt asks for; others are read leniently, or not at all."},
 	{"workflow/selection", "Selection and recovery", "Selection", "Share of episodes with differing candidates in which the judge picked a right one."},
 	{"workflow/selection_lift", "Selection and recovery", "Selection over chance", "How much more often the judge picks a right candidate than chance would, where candidates differ."},
 	{"workflow/recovery", "Selection and recovery", "Recovery by refinement", "Share of wrong first answers that ended right."},

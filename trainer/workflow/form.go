@@ -17,7 +17,7 @@ const ShortName = "short"
 // ShortPrompts are one- or two-line prompts in our own wording, for models too
 // small to follow more, and for math tasks that end in an integer. Nothing is
 // boxed: solutions are bare numbers, an aggregator repeats the number it
-// chooses, an evaluator says one word. Prompts for programs are the usual ones.
+// chooses, an evaluator says yes or no. Prompts for programs are the usual ones.
 func ShortPrompts() *Prompts {
 	p := OwnPrompts()
 	p.short = true
@@ -45,8 +45,8 @@ func (p *Prompts) isShort(k data.Kind) bool { return p.short && k == data.Math }
 var (
 	anyInteger  = regexp.MustCompile(`-?[0-9]+`)
 	bareInteger = regexp.MustCompile(`^\s*-?[0-9]+\.?\s*$`)
-	verdictWord = regexp.MustCompile(`(?i)\b(in)?correct\b`)
-	bareVerdict = regexp.MustCompile(`(?i)^\W*(in)?correct\W*$`)
+	verdictWord = regexp.MustCompile(`(?i)\b(?:(yes|correct)|no|incorrect|not\s+correct)\b`)
+	bareVerdict = regexp.MustCompile(`(?i)^\W*(yes|no|correct|incorrect)\W*$`)
 )
 
 // solution says whether a reply holds a solution in the form asked for.
@@ -99,9 +99,9 @@ func (p *Prompts) judgement(k data.Kind, text string) (satisfied bool, tier Tier
 	case m == nil:
 		return false, Default
 	case bareVerdict.MatchString(text):
-		return m[1] == "", Primary
+		return m[1] != "", Primary
 	}
-	return m[1] == "", Fallback
+	return m[1] != "", Fallback
 }
 
 // strategies reads an orchestrator's strategies. The short form asks for a

@@ -272,3 +272,21 @@ func TestShortChoices(t *testing.T) {
 		t.Errorf("candidates are listed as %q", list)
 	}
 }
+
+// In the short form an evaluator says yes or no; the first word that tells
+// counts.
+func TestShortJudgements(t *testing.T) {
+	p := ShortPrompts()
+	for text, want := range map[string]struct {
+		satisfied bool
+		tier      Tier
+	}{
+		"Yes": {true, Primary}, "no.": {false, Primary}, "Correct!": {true, Primary}, "Incorrect": {false, Primary},
+		"Yes. The last number is": {true, Fallback}, "A) No. Yes.": {false, Fallback}, "It is not correct": {false, Fallback},
+		"The answer is correct": {true, Fallback}, "The last answer": {false, Default}, "Now nothing": {false, Default},
+	} {
+		if satisfied, tier := p.judgement(data.Math, text); satisfied != want.satisfied || tier != want.tier {
+			t.Errorf("%q: %v, %s; want %v, %s", text, satisfied, tier, want.satisfied, want.tier)
+		}
+	}
+}
