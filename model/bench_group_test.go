@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"troupe/internal/prng"
-	"troupe/model/kernels"
 	"troupe/model/lora"
 )
 
@@ -63,23 +62,6 @@ func benchUpdate(b *testing.B, m *Model, a *lora.Adapter, seqs []Sequence) {
 	for i := range d {
 		d[i], e[i] = 1e-3, -1e-9
 	}
-	g, mom, vel := NewGrads(a.Params()), NewGrads(a.Params()), NewGrads(a.Params())
-	step := 0
-	train := func() {
-		step++
-		g.Zero()
-		if _, err := m.Backward(context.Background(), seqs, 1, func(int, []float32, []float32) ([]float32, []float32) { return d, e }, g); err != nil {
-			b.Fatal(err)
-		}
-		for i, p := range a.Params() {
-			m.pool.AdamW(p.Data, g.params[i].Data, mom.params[i].Data, vel.params[i].Data, kernels.AdamW{LR: 1e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Step: step})
-		}
-		a.Refresh()
-	}
-	train() // packs the other orientation of the weights
-	cpu := processTime()
-	for b.Loop() {
-		train()
-	}
+	cpu := benchTrain(b, m, a, seqs, d, e)
 	report(b, flops(&m.Config, seqs, true)*2/3, cpu)
 }

@@ -15,6 +15,7 @@ import (
 	"troupe/internal/prng"
 	"troupe/model/kernels"
 	"troupe/model/lora"
+	"troupe/trainer/optim"
 )
 
 // qwen06 is the shape of Qwen3-0.6B.
@@ -131,24 +132,7 @@ func benchLoRA(b *testing.B, m *Model, n int) {
 	for i := range d {
 		d[i] = 1e-3
 	}
-	g, mom, vel := NewGrads(a.Params()), NewGrads(a.Params()), NewGrads(a.Params())
-	step := 0
-	train := func() {
-		step++
-		g.Zero()
-		if _, err := m.Backward(context.Background(), seqs, 1, func(int, []float32, []float32) ([]float32, []float32) { return d, nil }, g); err != nil {
-			b.Fatal(err)
-		}
-		for i, p := range a.Params() {
-			m.pool.AdamW(p.Data, g.params[i].Data, mom.params[i].Data, vel.params[i].Data, kernels.AdamW{LR: 1e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Step: step})
-		}
-		a.Refresh()
-	}
-	train() // packs the other orientation of the weights
-	cpu := processTime()
-	for b.Loop() {
-		train()
-	}
+	cpu := benchTrain(b, m, a, seqs, d, nil)
 	b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "tok/s")
 	// Frozen weights: no weight gradients, two thirds of a full backward.
 	report(b, flops(&m.Config, seqs, true)*2/3, cpu)
@@ -156,4 +140,30 @@ func benchLoRA(b *testing.B, m *Model, n int) {
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) == nil {
 		b.ReportMetric(float64(u.Maxrss)/(1<<20), "GiB-peak")
 	}
+}
+
+// benchTrain takes optimizer steps on the sequences as the trainer does, with
+// these gradients of every action's log-probability and entropy, and returns the
+// CPU time at which the counted ones began.
+func benchTrain(b *testing.B, m *Model, a *lora.Adapter, seqs []Sequence, d, e []float32) time.Duration {
+	g := NewGrads(a.Params())
+	var values [][]float32
+	for _, p := range a.Params() {
+		values = append(values, p.Data)
+	}
+	state, rule := optim.NewState(values), optim.Paper()
+	train := func() {
+		g.Zero()
+		if _, err := m.Backward(context.Background(), seqs, 1, func(int, []float32, []float32) ([]float32, []float32) { return d, e }, g); err != nil {
+			b.Fatal(err)
+		}
+		rule.Apply(values, g.Tensors(), state, 1e-4)
+		a.Refresh()
+	}
+	train() // packs the other orientation of the weights
+	cpu := processTime()
+	for b.Loop() {
+		train()
+	}
+	return cpu
 }

@@ -34,13 +34,19 @@ type GenResult struct {
 	Finish   string
 }
 
+// What a decoder is bounded by unless its options say otherwise.
+const (
+	LargeSlots = 64      // continuations in work at a time, of large models
+	KVBudget   = 4 << 30 // bytes of keys and values
+)
+
 // DecoderOptions bounds a decoder.
 type DecoderOptions struct {
 	// Slots is the number of continuations in work at a time on each worker; 0
-	// means 128 for small models and 64 for large ones, which use one worker's
+	// means 128 for small models and LargeSlots for large ones, which use one worker's
 	// slots and all workers' arithmetic.
 	Slots int
-	// KVBytes bounds the memory of keys and values; 0 means 4 GiB. Requests wait
+	// KVBytes bounds the memory of keys and values; 0 means KVBudget. Requests wait
 	// for room; a single one that needs more than all of it runs alone.
 	KVBytes int64
 	// Vocab bounds the ids that may be sampled further than LoadOptions.Vocab
@@ -63,13 +69,13 @@ type Decoder struct {
 // NewDecoder makes a decoder for the model.
 func (m *Model) NewDecoder(opt DecoderOptions) *Decoder {
 	if opt.Slots <= 0 {
-		opt.Slots = 64
+		opt.Slots = LargeSlots
 		if m.small() {
 			opt.Slots = 128
 		}
 	}
 	if opt.KVBytes <= 0 {
-		opt.KVBytes = 4 << 30
+		opt.KVBytes = KVBudget
 	}
 	if opt.Vocab <= 0 || opt.Vocab > m.Vocab() {
 		opt.Vocab = m.Vocab()

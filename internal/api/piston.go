@@ -113,14 +113,23 @@ func readPiston(w http.ResponseWriter, r *http.Request, q *pistonRequest) bool {
 	message := err.Error()
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Field != "" {
-		message = wrong.Field + " is required as " + map[reflect.Kind]string{reflect.String: "a string", reflect.Slice: "an array",
-			reflect.Struct: "an object"}[wrong.Type.Kind()]
-		if k := wrong.Type.Kind(); k == reflect.Float64 || k == reflect.Int64 {
-			message = wrong.Field + " must be a number"
-		}
+		message = wrong.Field + pistonType(wrong.Type.Kind())
 	}
 	reply(w, status, map[string]string{"message": message})
 	return false
+}
+
+// pistonType is what that server says of a field that has another type.
+func pistonType(k reflect.Kind) string {
+	switch k {
+	case reflect.String:
+		return " is required as a string"
+	case reflect.Slice:
+		return " is required as an array"
+	case reflect.Struct:
+		return " is required as an object"
+	}
+	return " must be a number"
 }
 
 // pistonExecute runs the first file. A `compile` stage with code 0 is always

@@ -107,8 +107,7 @@ func (m Memory) Total() int64 {
 }
 
 const (
-	slots      = 64        // continuations a large model works on at a time
-	kvBudget   = 2 << 30   // bytes of the decoder
+	slots      = model.LargeSlots
 	restBytes  = 200 << 20 // and per sandbox worker
 	workerSize = 90 << 20
 	calibrate  = 300 * time.Millisecond // least time of a measurement; three are made
@@ -151,7 +150,7 @@ func memoryOf(m *model.Model, p Plan) (Memory, bool) {
 	longest := p.PromptTokens + p.MaxTokens
 	var recompute bool
 	out.Activations, recompute = c.TrainingBytes(longest, p.Rank, 0)
-	out.KV = min(kvBudget, slots*c.KVBytes(p.PromptTokens+p.MaxTokens))
+	out.KV = min(model.KVBudget, slots*c.KVBytes(p.PromptTokens+p.MaxTokens))
 	if p.Full {
 		// float32 values, two packed orientations, gradients, two moments
 		out.Weights = 4 * all

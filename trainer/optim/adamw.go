@@ -9,9 +9,8 @@ package optim
 import (
 	"fmt"
 	"math"
-	"runtime"
-	"sync"
-	"sync/atomic"
+
+	"troupe/model/kernels"
 )
 
 // Float is the type of parameters: float32 in training, float64 in tests.
@@ -71,21 +70,12 @@ func (a AdamW) Apply(params, grads [][]float32, s *State[float32], lr float64) {
 			cuts = append(cuts, cut{i, from, min(from+cutSize, len(p))})
 		}
 	}
-	var next atomic.Int64
-	work := func() {
-		for k := next.Add(1) - 1; k < int64(len(cuts)); k = next.Add(1) - 1 {
-			i, from, to := cuts[k].tensor, cuts[k].from, cuts[k].to
-			r.apply(params[i][from:to], grads[i][from:to], s.M[i][from:to], s.V[i][from:to])
-		}
-	}
 	// Elements know nothing of each other, so it makes no difference who does
 	// which.
-	var others sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(cuts)/8) - 1 {
-		others.Go(work)
-	}
-	work()
-	others.Wait()
+	kernels.Default().Run(len(cuts), func(_, k int) {
+		i, from, to := cuts[k].tensor, cuts[k].from, cuts[k].to
+		r.apply(params[i][from:to], grads[i][from:to], s.M[i][from:to], s.V[i][from:to])
+	})
 }
 
 // cut is a piece of a tensor, small enough for a cache.

@@ -131,10 +131,10 @@ const phaseQuery = `WITH prompts AS (
     WHERE run = :run AND split = 'train' GROUP BY iteration, role, prompt_ids)
   GROUP BY iteration),
 replies AS (
-  SELECT iteration, count(*) AS n, sum(length(ids) / 4) AS tokens, sum(CASE WHEN advantage <> 0 THEN length(ids) / 4 END) AS taught
-  FROM calls WHERE run = :run AND split = 'train' GROUP BY iteration),
+  SELECT iteration, sum(length(ids) / 4 - 1) AS tokens, sum(CASE WHEN advantage <> 0 THEN length(ids) / 4 - 1 END) AS taught
+  FROM calls WHERE run = :run AND split = 'train' AND length(ids) > 0 GROUP BY iteration),
 all_tokens AS (
-  SELECT sum(p.tokens) AS prompt, sum(r.tokens - r.n) AS reply, sum(coalesce(p.taught, 0) + coalesce(r.taught, 0)) AS taught
+  SELECT sum(p.tokens) AS prompt, sum(r.tokens) AS reply, sum(coalesce(p.taught, 0) + coalesce(r.taught, 0)) AS taught
   FROM prompts p JOIN replies r USING (iteration))
 SELECT phase, sum(seconds), CASE phase
   WHEN 'rollout/prefill' THEN (SELECT prompt FROM all_tokens)
