@@ -14,13 +14,30 @@ func BenchmarkShare(b *testing.B) {
 		for _, s := range [][2]int{{48, 48}, {128, 128}, {1024, 1024}, {3072, 1024}, {1024, 3072}, {32768, 1024}} {
 			for _, m := range []int{1, 8, 12, 32, 64, 256} {
 				n, k := s[0], s[1]
-				b.Run(fmt.Sprintf("%s/%dx%d/m=%d", kind, n, k, m), func(b *testing.B) { share(b, p, kind, m, n, k) })
+				b.Run(fmt.Sprintf("%s/%dx%d/m=%d", kind, n, k, m), func(b *testing.B) { share(b, p, kind, m, n, k, false) })
 			}
 		}
 	}
 }
 
-func share(b *testing.B, p *Pool, kind string, m, n, k int) {
+// BenchmarkStepShare is BenchmarkShare at the heights and shapes of an RL step on
+// a model of 135M parameters, forward and, as for the input's gradient, transposed.
+func BenchmarkStepShare(b *testing.B) {
+	for _, s := range [][2]int{{3072, 576}, {576, 1536}, {960, 576}} {
+		for _, m := range []int{64, 1616} {
+			for _, transposed := range []bool{false, true} {
+				name := fmt.Sprintf("%dx%d/m=%d", s[0], s[1], m)
+				if transposed {
+					name += "/transposed"
+				}
+				b.Run(name, func(b *testing.B) { share(b, Default(), "w16", m, s[0], s[1], transposed) })
+			}
+		}
+	}
+}
+
+// share measures y = x Wᵀ for W [n, k], or x = y W.
+func share(b *testing.B, p *Pool, kind string, m, n, k int, transposed bool) {
 	w := PackF32(make([]float32, n*k), n, k)
 	if kind != "f32" { // w16 is kind F32 with a bfloat16 weight
 		num, _ := ParseNumerics(kind)
@@ -38,7 +55,11 @@ func share(b *testing.B, p *Pool, kind string, m, n, k int) {
 	for range b.N * 5 {
 		t := shortest(time.Millisecond, func() {
 			for range repeat {
-				p.MatMul(y, n, x, k, m, w, false)
+				if transposed {
+					p.MatMulT(x, k, y, n, m, w, false)
+				} else {
+					p.MatMul(y, n, x, k, m, w, false)
+				}
 			}
 		})
 		if q := shortest(time.Millisecond, func() { p.Run(workers, func(_, _ int) { peak(rounds) }) }); top == 0 || q < top {
