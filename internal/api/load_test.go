@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -84,23 +83,6 @@ func (l *latencies) quantile(q float64) time.Duration {
 		return 0
 	}
 	return l.all[min(len(l.all)-1, int(q*float64(len(l.all))))]
-}
-
-// residentMB is this process's resident memory.
-func residentMB(t *testing.T) int {
-	t.Helper()
-	b, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Skip(err)
-	}
-	for line := range strings.Lines(string(b)) {
-		if kb, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			n, _ := strconv.Atoi(strings.Fields(kb)[0])
-			return n >> 10
-		}
-	}
-	t.Fatal("no VmRSS")
-	return 0
 }
 
 // TestLoadStatus is A1: 16 clients ask for the run list, the run, its curves
