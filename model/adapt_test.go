@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"troupe/internal/prng"
-	"troupe/model/kernels"
 	"troupe/model/lora"
 	"troupe/model/safetensors"
+	"troupe/trainer/optim"
 )
 
 func (g *golden) adapter(t *testing.T, m *Model, name string) *lora.Adapter {
@@ -140,8 +140,13 @@ func TestGoldenAdamW(t *testing.T) {
 		}
 		m := g.load(t, false)
 		a := g.adapter(t, m, "a1")
-		mom, vel := NewGrads(a.Params()), NewGrads(a.Params())
-		for step, weights := range in.LossWeights {
+		var params [][]float32
+		for _, p := range a.Params() {
+			params = append(params, p.Data)
+		}
+		state := optim.NewState(params)
+		rule := optim.AdamW{Beta1: in.Betas[0], Beta2: in.Betas[1], Epsilon: in.Eps, WeightDecay: in.WeightDecay}
+		for _, weights := range in.LossWeights {
 			seqs, ws := g.lossBatch(weights)
 			for i := range seqs {
 				seqs[i].Adapter = a
@@ -150,11 +155,8 @@ func TestGoldenAdamW(t *testing.T) {
 			if _, err := m.Backward(context.Background(), seqs, 1, weighted(func(s int) []float32 { return ws[s] }, &loss), grads); err != nil {
 				t.Fatal(err)
 			}
-			factor := float32(min(1, in.MaxNorm/(grads.Norm()+1e-6)))
-			for i, p := range a.Params() {
-				m.pool.AdamW(p.Data, grads.params[i].Data, mom.params[i].Data, vel.params[i].Data, kernels.AdamW{LR: in.LR,
-					Beta1: in.Betas[0], Beta2: in.Betas[1], Eps: in.Eps, WeightDecay: in.WeightDecay, Step: step + 1, GradScale: factor})
-			}
+			optim.Clip(grads.Tensors(), grads.Norm(), in.MaxNorm)
+			rule.Apply(params, grads.Tensors(), state, in.LR)
 			a.Refresh()
 		}
 		total, far := 0, 0

@@ -11,6 +11,7 @@ import (
 
 	"troupe/internal/prng"
 	"troupe/model/kernels"
+	"troupe/trainer/optim"
 )
 
 // flops counts what a batch costs in products and attention: forward, or
@@ -135,22 +136,23 @@ func BenchmarkTinyStep(b *testing.B) {
 	for range 64 {
 		seqs = append(seqs, Sequence{Prompt: randomIDs(rng, 8, 48), Action: randomIDs(rng, 7, 48)})
 	}
-	g, mom, vel := NewGrads(m.Params()), NewGrads(m.Params()), NewGrads(m.Params())
+	g := NewGrads(m.Params())
+	var params [][]float32
+	for _, p := range m.Params() {
+		params = append(params, p.Data)
+	}
+	state, rule := optim.NewState(params), optim.AdamW{Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8}
 	d := []float32{-1, -1, -1, -1, -1, -1, -1}
 	loss := func(int, []float32, []float32) ([]float32, []float32) { return d, nil }
-	step, cpu := 0, processTime()
+	cpu := processTime()
 	b.ReportAllocs()
 	for b.Loop() {
-		step++
 		g.Zero()
 		if _, err := m.Backward(context.Background(), seqs, 1, loss, g); err != nil {
 			b.Fatal(err)
 		}
-		scale := float32(min(1, 1/g.Norm()))
-		for i, p := range m.Params() {
-			m.pool.AdamW(p.Data, g.params[i].Data, mom.params[i].Data, vel.params[i].Data,
-				kernels.AdamW{LR: 1e-3, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, Step: step, GradScale: scale})
-		}
+		optim.Clip(g.Tensors(), g.Norm(), 1)
+		rule.Apply(params, g.Tensors(), state, 1e-3)
 		m.Refresh()
 	}
 	report(b, flops(&m.Config, seqs, true), cpu)

@@ -70,7 +70,9 @@ func BenchmarkTiny(b *testing.B) {
 	run("RoPE", func() { p.RoPE(y, hidden, rows, heads, hd, pos, w, w) })
 	run("SiLUGate", func() { p.SiLUGate(y, ff, x, ff, g, ff, rows, ff) })
 	run("SiLUGateBackward", func() { p.SiLUGateBackward(y, ff, y, ff, x, ff, x, ff, g, ff, rows, ff) })
-	run("AdamW 42k", func() { p.AdamW(x, y, g, g, AdamW{LR: 1e-9, Beta1: .9, Beta2: .99, Eps: 1, Step: 3}) })
+	run("AdamW 42k", func() {
+		p.AdamW(x, y, g, g, AdamW{Decay: 1, Rate: 1e-9, Root: .3, B1: .9, C1: .1, B2: .99, C2: .01, Eps: 1})
+	})
 
 	a := Attention{Heads: heads, KVHeads: heads, HeadDim: hd, Scale: 0.2}
 	var spans []Span

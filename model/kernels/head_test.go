@@ -198,18 +198,19 @@ func TestAdamWAgainstFloat64(t *testing.T) {
 	p, m, v := []float32{1, -2, 0.5}, make([]float32, 3), make([]float32, 3)
 	want := []float64{1, -2, 0.5}
 	wm, wv := make([]float64, 3), make([]float64, 3)
-	a := AdamW{LR: 1e-2, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1}
+	const rate, decay = 1e-2, 0.1
 	r := rand.New(rand.NewPCG(7, 7))
 	for step := 1; step <= 50; step++ {
 		g := normal(r, 3)
-		a.Step = step
-		Default().AdamW(p, g, m, v, a)
+		Default().AdamW(p, g, m, v, AdamW{
+			Decay: 1 - rate*decay, Rate: float32(rate / (1 - math.Pow(0.9, float64(step)))), Root: float32(math.Sqrt(1 - math.Pow(0.99, float64(step)))),
+			B1: 0.9, C1: 0.1, B2: 0.99, C2: 0.01, Eps: 1e-8})
 		for i := range want {
 			d := float64(g[i])
 			wm[i] = 0.9*wm[i] + 0.1*d
 			wv[i] = 0.99*wv[i] + 0.01*d*d
-			want[i] *= 1 - a.LR*a.WeightDecay
-			want[i] -= a.LR * wm[i] / (1 - math.Pow(0.9, float64(step))) / (math.Sqrt(wv[i]/(1-math.Pow(0.99, float64(step)))) + 1e-8)
+			want[i] *= 1 - rate*decay
+			want[i] -= rate * wm[i] / (1 - math.Pow(0.9, float64(step))) / (math.Sqrt(wv[i]/(1-math.Pow(0.99, float64(step)))) + 1e-8)
 			if math.Abs(want[i]-float64(p[i])) > 2e-6 {
 				t.Fatalf("step %d: %v, want %v", step, p[i], want[i])
 			}

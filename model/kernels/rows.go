@@ -61,43 +61,26 @@ func Softmax(y, x []float32, scale float32) {
 	rowScale(y, 1/sum, y)
 }
 
-// AdamW is one step of AdamW as PyTorch computes it, for the step numbered from 1.
+// AdamW holds the constants of one step of AdamW in float32 (see trainer/optim for
+// the rule and where they come from).
 type AdamW struct {
-	LR, Beta1, Beta2, Eps, WeightDecay float64
-	Step                               int
-	// GradScale multiplies every gradient first (clipping); 0 means 1.
-	GradScale float32
+	Decay  float32 // 1 - rate·weight decay
+	Rate   float32 // rate/(1-β₁ᵗ)
+	Root   float32 // √(1-β₂ᵗ)
+	B1, C1 float32 // β₁ and 1-β₁
+	B2, C2 float32 // β₂ and 1-β₂
+	Eps    float32
 }
 
-// AdamW updates the parameters p and the moments m and v with the gradient g.
-// All have the same length.
+// AdamW updates the parameters and the moments m and v with the gradient. All have
+// the same length. Every operation is rounded for itself, none is fused:
+//
+//	m = B1·m + C1·g; v = B2·v + (C2·g)·g
+//	param = Decay·param - (Rate·m)/(√v/Root + Eps)
 func (p *Pool) AdamW(param, grad, m, v []float32, a AdamW) {
-	r := adamRates{
-		keep: float32(1 - float64(a.LR*a.WeightDecay)),
-		b1:   float32(a.Beta1), c1: float32(1 - a.Beta1),
-		b2: float32(a.Beta2), c2: float32(1 - a.Beta2),
-		root: float32(1 / math.Sqrt(1-power(a.Beta2, a.Step))), eps: float32(a.Eps),
-		step:   float32(a.LR / (1 - power(a.Beta1, a.Step))),
-		gscale: a.GradScale,
-	}
-	if r.gscale == 0 {
-		r.gscale = 1
-	}
 	n := len(param)
 	grad, m, v = grad[:n], m[:n], v[:n]
-	p.spread(n, 1<<14, func(_, i, j int) { rowAdam(param[i:j], grad[i:j], m[i:j], v[i:j], &r) })
-}
-
-// power is x**n by squaring: math.Pow may differ in the last bit between machines.
-func power(x float64, n int) float64 {
-	y := 1.0
-	for ; n > 0; n >>= 1 {
-		if n&1 == 1 {
-			y = float64(y * x)
-		}
-		x = float64(x * x)
-	}
-	return y
+	p.spread(n, 1<<14, func(_, i, j int) { rowAdam(param[i:j], grad[i:j], m[i:j], v[i:j], &a) })
 }
 
 // spread runs f over [0, n) in ranges of at least grain; on the caller alone when

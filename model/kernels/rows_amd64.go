@@ -273,7 +273,7 @@ func rowSoftmaxBack(s []float32, grad []float32, scale float32, m float32, inv f
 }
 
 //go:noescape
-func rowAdamAVX512(n int, p, grad, m, v unsafe.Pointer, keep, b1, c1, b2, c2, root, eps, step, gscale float32)
+func rowAdamAVX512(n int, p, grad, m, v unsafe.Pointer, decay, rate, root, b1, c1, b2, c2, eps float32)
 
 //go:noescape
-func rowAdamAVX2(n int, p, grad, m, v unsafe.Pointer, keep, b1, c1, b2, c2, root, eps, step, gscale float32)
+func rowAdamAVX2(n int, p, grad, m, v unsafe.Pointer, decay, rate, root, b1, c1, b2, c2, eps float32)

@@ -387,10 +387,10 @@ func neonSoftmaxBack(s []float32, grad []float32, scale float32, m float32, inv 
 }
 
 //go:noescape
-func rowAdamNEON(blocks int, p, grad, m, v, tail unsafe.Pointer, keep, b1, c1, b2, c2, root, eps, step, gscale float32)
+func rowAdamNEON(blocks int, p, grad, m, v, tail unsafe.Pointer, decay, rate, root, b1, c1, b2, c2, eps float32)
 
 // neonAdam is one AdamW step; see adamGeneric.
-func neonAdam(p []float32, grad []float32, m []float32, v []float32, keep float32, b1 float32, c1 float32, b2 float32, c2 float32, root float32, eps float32, step float32, gscale float32) {
+func neonAdam(p []float32, grad []float32, m []float32, v []float32, decay float32, rate float32, root float32, b1 float32, c1 float32, b2 float32, c2 float32, eps float32) {
 	n := len(p)
 	whole := n &^ 15
 	var pad [5][16]float32
@@ -405,7 +405,7 @@ func neonAdam(p []float32, grad []float32, m []float32, v []float32, keep float3
 			pad[4][i] = math.Float32frombits(math.MaxUint32)
 		}
 	}
-	rowAdamNEON(n>>4, at(p), at(grad), at(m), at(v), tail, keep, b1, c1, b2, c2, root, eps, step, gscale)
+	rowAdamNEON(n>>4, at(p), at(grad), at(m), at(v), tail, decay, rate, root, b1, c1, b2, c2, eps)
 	if whole < n {
 		copy(p[whole:n], pad[0][:])
 		copy(m[whole:n], pad[2][:])

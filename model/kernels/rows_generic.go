@@ -149,24 +149,11 @@ func softmaxBackGeneric(s, g []float32, scale, m, inv, d float32) {
 	}
 }
 
-// adamRates are the scalars of one AdamW step.
-type adamRates struct {
-	keep      float32 // 1 - lr·weight decay
-	b1, c1    float32 // beta1, 1-beta1
-	b2, c2    float32
-	root, eps float32 // 1/sqrt(1-beta2^t)
-	step      float32 // lr/(1-beta1^t)
-	gscale    float32 // factor on the gradient, for clipping
-}
-
-// adamGeneric is one AdamW step.
-func adamGeneric(p, g, m, v []float32, r *adamRates) {
+// adamGeneric is one AdamW step. The conversions keep compilers from fusing.
+func adamGeneric(p, g, m, v []float32, a *AdamW) {
 	for i := range p {
-		d := float32(g[i] * r.gscale)
-		mi := fma(r.c1, d-m[i], m[i])
-		vi := fma(float32(r.c2*d), d, float32(r.b2*v[i]))
-		m[i], v[i] = mi, vi
-		den := float32(sqrt(vi)*r.root) + r.eps
-		p[i] = fma(-r.step, mi/den, float32(p[i]*r.keep))
+		m[i] = float32(a.B1*m[i]) + float32(a.C1*g[i])
+		v[i] = float32(a.B2*v[i]) + float32(float32(a.C2*g[i])*g[i])
+		p[i] = float32(a.Decay*p[i]) - float32(a.Rate*m[i])/(sqrt(v[i])/a.Root+a.Eps)
 	}
 }

@@ -26,13 +26,13 @@ func rowScale(y []float32, a float32, x []float32) {
 	}
 }
 
-func rowAdam(p, g, m, v []float32, r *adamRates) {
+func rowAdam(p, g, m, v []float32, a *AdamW) {
 	switch active {
 	case avx512:
-		rowAdamAVX512(len(p), at(p), at(g), at(m), at(v), r.keep, r.b1, r.c1, r.b2, r.c2, r.root, r.eps, r.step, r.gscale)
+		rowAdamAVX512(len(p), at(p), at(g), at(m), at(v), a.Decay, a.Rate, a.Root, a.B1, a.C1, a.B2, a.C2, a.Eps)
 	case avx2:
-		rowAdamAVX2(len(p), at(p), at(g), at(m), at(v), r.keep, r.b1, r.c1, r.b2, r.c2, r.root, r.eps, r.step, r.gscale)
+		rowAdamAVX2(len(p), at(p), at(g), at(m), at(v), a.Decay, a.Rate, a.Root, a.B1, a.C1, a.B2, a.C2, a.Eps)
 	default:
-		adamGeneric(p, g, m, v, r)
+		adamGeneric(p, g, m, v, a)
 	}
 }

@@ -125,10 +125,10 @@ func rowScale(y []float32, a float32, x []float32) {
 	scaleGeneric(y, a, x)
 }
 
-func rowAdam(p, g, m, v []float32, r *adamRates) {
+func rowAdam(p, g, m, v []float32, a *AdamW) {
 	if active == neon {
-		neonAdam(p, g, m, v, r.keep, r.b1, r.c1, r.b2, r.c2, r.root, r.eps, r.step, r.gscale)
+		neonAdam(p, g, m, v, a.Decay, a.Rate, a.Root, a.B1, a.C1, a.B2, a.C2, a.Eps)
 		return
 	}
-	adamGeneric(p, g, m, v, r)
+	adamGeneric(p, g, m, v, a)
 }

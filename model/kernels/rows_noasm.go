@@ -13,7 +13,7 @@ func rowRotate(a, b, cos, sin []float32, sign float32) { rotateGeneric(a, b, cos
 func rowGate(y, g, u []float32)                        { gateGeneric(y, g, u) }
 func rowGateBack(dg, du, dy, g, u []float32)           { gateBackGeneric(dg, du, dy, g, u) }
 func rowMax(x []float32) float32                       { return maxGeneric(x) }
-func rowAdam(p, g, m, v []float32, r *adamRates)       { adamGeneric(p, g, m, v, r) }
+func rowAdam(p, g, m, v []float32, a *AdamW)           { adamGeneric(p, g, m, v, a) }
 func rowHeadBack(x []float32, scale, m, inv, a, b float32) {
 	headBackGeneric(x, scale, m, inv, a, b)
 }

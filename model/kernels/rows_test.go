@@ -43,7 +43,7 @@ var rowCases = []rowCase{
 		for i, v := range a[3] {
 			a[3][i] = max(v, -v)
 		}
-		rowAdam(a[0], a[1], a[2], a[3], &adamRates{0.999, 0.9, 0.1, 0.99, 0.01, 3.2, 1e-8, 1e-2, 0.8})
+		rowAdam(a[0], a[1], a[2], a[3], &AdamW{Decay: 0.999, Rate: 1e-2, Root: 0.3, B1: 0.9, C1: 0.1, B2: 0.99, C2: 0.01, Eps: 1e-8})
 	}},
 }
 

@@ -63,58 +63,55 @@ func NewState[T Float](params [][]T) *State[T] {
 // stay so in the moments for ever).
 func (a AdamW) Apply(params, grads [][]float32, s *State[float32], lr float64) {
 	s.Step++
-	r := rule[float32](a, s.Step, lr)
-	var cuts []cut
-	for i, p := range params {
-		for from := 0; from < len(p); from += cutSize {
-			cuts = append(cuts, cut{i, from, min(from+cutSize, len(p))})
-		}
+	c := a.constants(s.Step, lr)
+	step := kernels.AdamW{
+		Decay: float32(c.decay), Rate: float32(c.rate), Root: float32(c.root),
+		B1: float32(a.Beta1), C1: float32(1 - a.Beta1), B2: float32(a.Beta2), C2: float32(1 - a.Beta2),
+		Eps: float32(a.Epsilon),
 	}
-	// Elements know nothing of each other, so it makes no difference who does
-	// which.
-	kernels.Default().Run(len(cuts), func(_, k int) {
-		i, from, to := cuts[k].tensor, cuts[k].from, cuts[k].to
-		r.apply(params[i][from:to], grads[i][from:to], s.M[i][from:to], s.V[i][from:to])
+	var alone *kernels.Pool // the workers are taken by the cuts
+	eachCut(params, func(i, from, to int) {
+		alone.AdamW(params[i][from:to], grads[i][from:to], s.M[i][from:to], s.V[i][from:to], step)
 	})
 }
 
-// cut is a piece of a tensor, small enough for a cache.
-type cut struct{ tensor, from, to int }
-
-const cutSize = 1 << 16
+// eachCut runs do on pieces of the tensors, small enough for a cache, with all
+// workers. Who does which makes no difference to elements that know nothing of
+// each other.
+func eachCut[T Float](tensors [][]T, do func(tensor, from, to int)) {
+	const size = 1 << 16
+	type cut struct{ tensor, from, to int }
+	var cuts []cut
+	for i, x := range tensors {
+		for from := 0; from < len(x); from += size {
+			cuts = append(cuts, cut{i, from, min(from+size, len(x))})
+		}
+	}
+	kernels.Default().Run(len(cuts), func(_, k int) { do(cuts[k].tensor, cuts[k].from, cuts[k].to) })
+}
 
 // Apply64 is Apply in float64: the readable reference that tests compare with.
 func (a AdamW) Apply64(params, grads [][]float64, s *State[float64], lr float64) {
 	s.Step++
-	r := rule[float64](a, s.Step, lr)
+	c := a.constants(s.Step, lr)
 	for i, p := range params {
-		r.apply(p, grads[i], s.M[i], s.V[i])
+		g, m, v := grads[i], s.M[i], s.V[i]
+		for j := range p {
+			m[j] = a.Beta1*m[j] + (1-a.Beta1)*g[j]
+			v[j] = a.Beta2*v[j] + (1-a.Beta2)*g[j]*g[j]
+			p[j] = c.decay*p[j] - c.rate*m[j]/(math.Sqrt(v[j])/c.root+a.Epsilon)
+		}
 	}
 }
 
 // constants are those of one step.
-type constants[T Float] struct{ decay, rate, root, b1, c1, b2, c2, eps T }
+type constants struct{ decay, rate, root float64 }
 
-func rule[T Float](a AdamW, step int, lr float64) constants[T] {
-	return constants[T]{
-		decay: T(1 - lr*a.WeightDecay),
-		rate:  T(lr / (1 - math.Pow(a.Beta1, float64(step)))),
-		root:  T(math.Sqrt(1 - math.Pow(a.Beta2, float64(step)))),
-		b1:    T(a.Beta1), c1: T(1 - a.Beta1),
-		b2: T(a.Beta2), c2: T(1 - a.Beta2),
-		eps: T(a.Epsilon),
-	}
-}
-
-func (r constants[T]) apply(p, g, m, v []T) {
-	g, m, v = g[:len(p)], m[:len(p)], v[:len(p)]
-	for j := range p {
-		// The conversions keep compilers from fusing, which would change
-		// bits between machines.
-		m[j] = T(r.b1*m[j]) + T(r.c1*g[j])
-		v[j] = T(r.b2*v[j]) + T(T(r.c2*g[j])*g[j])
-		step := T(r.rate*m[j]) / (T(T(math.Sqrt(float64(v[j])))/r.root) + r.eps)
-		p[j] = T(r.decay*p[j]) - step
+func (a AdamW) constants(step int, lr float64) constants {
+	return constants{
+		decay: 1 - float64(lr*a.WeightDecay), // never fused: the same bits on every machine
+		rate:  lr / (1 - math.Pow(a.Beta1, float64(step))),
+		root:  math.Sqrt(1 - math.Pow(a.Beta2, float64(step))),
 	}
 }
 
@@ -140,11 +137,11 @@ func Clip[T Float](grads [][]T, norm, limit float64) float64 {
 	if factor == 1 {
 		return 1
 	}
-	for _, g := range grads {
-		for j := range g {
-			g[j] = T(float64(g[j]) * factor)
+	eachCut(grads, func(i, from, to int) {
+		for j, v := range grads[i][from:to] {
+			grads[i][from+j] = T(float64(v) * factor)
 		}
-	}
+	})
 	return factor
 }
 

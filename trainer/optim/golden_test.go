@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 )
 
@@ -201,34 +200,5 @@ func TestAClampedCosineStaysDown(t *testing.T) {
 	s.Clamp = false
 	if got := s.At(195); got < 0.99 {
 		t.Errorf("the unclamped schedule should be back at its peak: %v", got)
-	}
-}
-
-// A step that workers share out has the bits of one taken in order.
-func TestStepsSharedOutHaveTheSameBits(t *testing.T) {
-	step := func(apply func(params, grads [][]float32, s *State[float32])) [][]float32 {
-		params := [][]float32{make([]float32, 3), make([]float32, 20*cutSize+5)}
-		grads := [][]float32{{1, -2, 0}, make([]float32, len(params[1]))}
-		for i := range params[1] {
-			params[1][i], grads[1][i] = float32(i%97)*0.01, float32(i%31-15)*1e-3
-		}
-		s := NewState(params)
-		for range 2 {
-			apply(params, grads, s)
-		}
-		return append(append(params, s.M...), s.V...)
-	}
-	a, lr := Paper(), 1e-3
-	shared := step(func(params, grads [][]float32, s *State[float32]) { a.Apply(params, grads, s, lr) })
-	inOrder := step(func(params, grads [][]float32, s *State[float32]) {
-		s.Step++
-		for i := range params {
-			rule[float32](a, s.Step, lr).apply(params[i], grads[i], s.M[i], s.V[i])
-		}
-	})
-	for i := range shared {
-		if !slices.Equal(shared[i], inOrder[i]) {
-			t.Errorf("tensor %d differs", i)
-		}
 	}
 }

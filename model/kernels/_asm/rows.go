@@ -145,26 +145,28 @@ var rowKernels = []rowKernel{
 			v.store("grad", g)
 		}},
 	{name: "Adam", slices: []string{"p", "grad", "m", "v"},
-		scalars: []string{"keep", "b1", "c1", "b2", "c2", "root", "eps", "step", "gscale"},
+		scalars: []string{"decay", "rate", "root", "b1", "c1", "b2", "c2", "eps"},
 		doc:     "one AdamW step; see adamGeneric", body: func(v *vec) {
 			g, m := v.load("grad"), v.load("m")
-			v.mul(g, g, v.scalarHere("gscale"))
 			t := v.temp()
-			v.sub(t, g, m)
-			v.fma(m, v.scalarHere("c1"), t, m)
+			v.mul(m, v.scalarHere("b1"), m)
+			v.mul(t, v.scalarHere("c1"), g)
+			v.add(m, m, t)
 			v.store("m", m)
 			w := v.load("v")
 			v.mul(w, v.scalarHere("b2"), w)
 			v.mul(t, v.scalarHere("c2"), g)
-			v.fma(w, t, g, w)
+			v.mul(t, t, g)
+			v.add(w, w, t)
 			v.store("v", w)
 			v.sqrt(w, w)
-			v.mul(w, w, v.scalarHere("root"))
+			v.div(w, w, v.scalarHere("root"))
 			v.add(w, w, v.scalarHere("eps"))
+			v.mul(m, v.scalarHere("rate"), m)
 			v.div(m, m, w)
 			p := v.load("p")
-			v.mul(p, p, v.scalarHere("keep"))
-			v.fnma(p, v.scalarHere("step"), m, p)
+			v.mul(p, v.scalarHere("decay"), p)
+			v.sub(p, p, m)
 			v.store("p", p)
 		}},
 }
