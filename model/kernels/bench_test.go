@@ -83,7 +83,7 @@ func BenchmarkTiny(b *testing.B) {
 		spans = append(spans, Span{Row: c.Row, Rows: rows / seqs, Own: c})
 	}
 	st, scratch := a.NewStats(rows), Scratch{}
-	out, dk, dv := make([]float32, rows*hidden), make([]float32, rows*hidden), make([]float32, rows*hidden)
+	out, dk, dv := ones(rows*hidden), ones(rows*hidden), ones(rows*hidden)
 	run("Append", func() {
 		for _, s := range spans {
 			s.Own.Len = 0

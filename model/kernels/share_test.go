@@ -43,23 +43,30 @@ func share(b *testing.B, p *Pool, kind string, m, n, k int, transposed bool) {
 		num, _ := ParseNumerics(kind)
 		w = PackNumerics(make([]uint16, n*k), n, k, num)
 	}
-	x, y := ones(m*k), make([]float32, m*n)
+	x, y := ones(m*k), ones(m*n)
+	shareOf(b, p, m, w, func() {
+		if transposed {
+			p.MatMulT(x, k, y, n, m, w, false)
+		} else {
+			p.MatMul(y, n, x, k, m, w, false)
+		}
+	})
+}
+
+// shareOf measures f, a product of m rows with w.
+func shareOf(b *testing.B, p *Pool, m int, w *Matrix, f func()) {
 	workers := p.Workers()
-	if 2*m*n*k < serialFlops {
+	if 2*m*w.N*w.K < serialFlops {
 		workers = 1
 	}
 	const rounds = 20000
 	var best, top time.Duration
-	flops := 2 * float64(m*n*k)
+	flops := 2 * float64(m*w.N*w.K)
 	repeat := max(1, int(2e7/flops))
 	for range b.N * 5 {
 		t := shortest(time.Millisecond, func() {
 			for range repeat {
-				if transposed {
-					p.MatMulT(x, k, y, n, m, w, false)
-				} else {
-					p.MatMul(y, n, x, k, m, w, false)
-				}
+				f()
 			}
 		})
 		if q := shortest(time.Millisecond, func() { p.Run(workers, func(_, _ int) { peak(rounds) }) }); top == 0 || q < top {
