@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"troupe/internal/prng"
+	"troupe/model/kernels"
 	"troupe/model/lora"
 )
 
@@ -28,7 +29,7 @@ func BenchmarkGroups(b *testing.B) {
 	if os.Getenv("TROUPE_BENCH_LARGE") == "" {
 		b.Skip("set TROUPE_BENCH_LARGE=1")
 	}
-	m := randomFrozen(smol135())
+	m := randomFrozen(smol135(), kernels.F32)
 	rng := rand.New(rand.NewPCG(3, 3))
 	a, err := lora.New(lora.Config{Rank: 16, Alpha: 32, Targets: []string{"all-linear"}}, m.Config.AdapterBase(), rng)
 	if err != nil {

@@ -30,8 +30,14 @@ func smol135() Config {
 		MaxPositions: 8192, Eps: 1e-5, RopeTheta: 1e5, Tied: true, BOS: -1}
 }
 
+// qwen4 is the shape of Qwen3-4B.
+func qwen4() Config {
+	return Config{Type: "qwen3", Hidden: 2560, Inner: 9728, Layers: 36, Heads: 32, KVHeads: 8, HeadDim: 128, Vocab: 151936,
+		MaxPositions: 40960, Eps: 1e-6, RopeTheta: 1e6, Tied: true, BOS: -1}
+}
+
 // randomFrozen makes a bfloat16 model with random weights in memory.
-func randomFrozen(cfg Config) *Model {
+func randomFrozen(cfg Config, num kernels.Numerics) *Model {
 	m := &Model{Config: cfg, pool: kernels.Default(), layout: newLayout(&cfg)}
 	z, rng := cfg.sizes(), rand.New(rand.NewPCG(1, 1))
 	noise := make([]uint16, 1<<16)
@@ -43,7 +49,7 @@ func randomFrozen(cfg Config) *Model {
 		for at := 0; at < len(w); at += len(noise) - 7 {
 			copy(w[at:], noise)
 		}
-		return kernels.PackBF16(w, n, k)
+		return kernels.PackNumerics(w, n, k, num)
 	}
 	ones := make([]float32, max(z.hidden, z.dim))
 	for i := range ones {
@@ -68,7 +74,7 @@ func BenchmarkLarge(b *testing.B) {
 		b.Skip("set TROUPE_BENCH_LARGE=1")
 	}
 	start := time.Now()
-	m := randomFrozen(qwen06())
+	m := randomFrozen(qwen06(), kernels.F32)
 	debug.FreeOSMemory()
 	b.Logf("made in %v", time.Since(start))
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -101,6 +107,42 @@ func BenchmarkLarge(b *testing.B) {
 	}
 	for _, n := range []int{512, 1024} {
 		b.Run(fmt.Sprintf("lora%d", n), func(b *testing.B) { benchLoRA(b, m, n) })
+	}
+}
+
+// BenchmarkLargeBF16 is the training step of BenchmarkLarge in kind bf16.
+func BenchmarkLargeBF16(b *testing.B) {
+	if os.Getenv("TROUPE_BENCH_LARGE") == "" {
+		b.Skip("set TROUPE_BENCH_LARGE=1")
+	}
+	m := randomFrozen(qwen06(), kernels.BF16Products)
+	debug.FreeOSMemory()
+	b.Run("lora512", func(b *testing.B) { benchLoRA(b, m, 512) })
+}
+
+// BenchmarkLarge4B is a training step of the 4B shape, whose layers are recomputed
+// as far as the budget for activations wants it; it takes about 20 GiB and is on
+// only with TROUPE_BENCH_LARGE=4B.
+func BenchmarkLarge4B(b *testing.B) {
+	if os.Getenv("TROUPE_BENCH_LARGE") != "4B" {
+		b.Skip("set TROUPE_BENCH_LARGE=4B")
+	}
+	m := randomFrozen(qwen4(), kernels.F32)
+	debug.FreeOSMemory()
+	b.Run("lora1024", func(b *testing.B) { benchLoRA(b, m, 1024) })
+}
+
+// BenchmarkLoad loads the checkpoint that TROUPE_BENCH_CHECKPOINT names, which
+// the first round brings into the page cache.
+func BenchmarkLoad(b *testing.B) {
+	dir := os.Getenv("TROUPE_BENCH_CHECKPOINT")
+	if dir == "" {
+		b.Skip("TROUPE_BENCH_CHECKPOINT names no checkpoint")
+	}
+	for b.Loop() {
+		if _, err := Load(dir, LoadOptions{}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
