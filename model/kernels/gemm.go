@@ -236,6 +236,10 @@ func (g *gemmRun) rows(t tile, b unsafe.Pointer, r0, r1, c, width, k0, kc, heigh
 	}
 	next, size := t.ahead, g.panelBytes()
 	n := (r1 - r0 + height - 1) / height
+	if g.form == formRows {
+		t.step = aheadStep(n)
+		ahead = uintptr(t.step * kc / 4)
+	}
 	base, extra := (r1-r0)/n, (r1-r0)%n
 	for r := r0; r < r1; {
 		h := base
@@ -263,10 +267,19 @@ func (g *gemmRun) rows(t tile, b unsafe.Pointer, r0, r1, c, width, k0, kc, heigh
 	}
 }
 
+// aheadStep is how much of the next panel of float32, in bytes, each of n tiles
+// fetches every four k: whole cache lines, as even a part as they allow, since reads
+// that come in bursts wait for the memory. A tile fetches half at most.
+func aheadStep(n int) int {
+	const panelStep, line = 4 * 4 * panel, 64
+	return min((panelStep/line+n-1)/n*line, panelStep/2)
+}
+
 // tile describes one micro-kernel call: k steps, strides in bytes. acc starts the
 // chains from C instead of zero.
 type tile struct {
 	k, lda, ldb, ldc int
 	acc              int     // 1: start from C
 	ahead            uintptr // where the next panel of B begins; need not be mapped
+	step             int     // bytes of it that a call of float32 weights fetches every four k
 }

@@ -33,7 +33,7 @@ func tileNN(h, width int, t tile, a, b, c unsafe.Pointer) {
 	switch active {
 	case avx512:
 		if width == 32 {
-			tileNNAVX512x32(h, t.k, a, t.lda, b, t.ldb, c, t.ldc, t.acc, t.ahead, 32)
+			tileNNAVX512x32(h, t.k, a, t.lda, b, t.ldb, c, t.ldc, t.acc, t.ahead, t.step) // of whole tiles it takes no columns
 			return
 		}
 		tileNNAVX512x16(h, t.k, a, t.lda, b, t.ldb, c, t.ldc, t.acc, t.ahead, width)

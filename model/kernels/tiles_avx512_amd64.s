@@ -1087,7 +1087,7 @@ loop: // four steps of k
 	PREFETCHT1 64(AHEAD)
 	PREFETCHT1 128(AHEAD)
 	PREFETCHT1 192(AHEAD)
-	ADDQ $256, AHEAD
+	ADDQ cols+72(FP), AHEAD // all columns are valid: the argument is the step
 	VMOVUPS 0(B)(LDB*1), Z18
 	VMOVUPS 64(B)(LDB*1), Z19
 	ROW2(4(A0), Z20, Z18, Z19, Z0, Z1)
@@ -1309,7 +1309,7 @@ loop: // four steps of k
 	PREFETCHT1 64(AHEAD)
 	PREFETCHT1 128(AHEAD)
 	PREFETCHT1 192(AHEAD)
-	ADDQ $256, AHEAD
+	ADDQ cols+72(FP), AHEAD // all columns are valid: the argument is the step
 	VMOVUPS 0(B)(LDB*1), Z20
 	VMOVUPS 64(B)(LDB*1), Z21
 	ROW2(4(A0), Z22, Z20, Z21, Z0, Z1)
@@ -1549,7 +1549,7 @@ loop: // four steps of k
 	PREFETCHT1 64(AHEAD)
 	PREFETCHT1 128(AHEAD)
 	PREFETCHT1 192(AHEAD)
-	ADDQ $256, AHEAD
+	ADDQ cols+72(FP), AHEAD // all columns are valid: the argument is the step
 	VMOVUPS 0(B)(LDB*1), Z22
 	VMOVUPS 64(B)(LDB*1), Z23
 	ROW2(4(A0), Z24, Z22, Z23, Z0, Z1)
@@ -1805,7 +1805,7 @@ loop: // four steps of k
 	PREFETCHT1 64(AHEAD)
 	PREFETCHT1 128(AHEAD)
 	PREFETCHT1 192(AHEAD)
-	ADDQ $256, AHEAD
+	ADDQ cols+72(FP), AHEAD // all columns are valid: the argument is the step
 	VMOVUPS 0(B)(LDB*1), Z24
 	VMOVUPS 64(B)(LDB*1), Z25
 	ROW2(4(A0), Z26, Z24, Z25, Z0, Z1)
@@ -2079,7 +2079,7 @@ loop: // four steps of k
 	PREFETCHT1 64(AHEAD)
 	PREFETCHT1 128(AHEAD)
 	PREFETCHT1 192(AHEAD)
-	ADDQ $256, AHEAD
+	ADDQ cols+72(FP), AHEAD // all columns are valid: the argument is the step
 	VMOVUPS 0(B)(LDB*1), Z26
 	VMOVUPS 64(B)(LDB*1), Z27
 	ROW2(4(A0), Z28, Z26, Z27, Z0, Z1)
@@ -2371,7 +2371,7 @@ loop: // four steps of k
 	PREFETCHT1 64(AHEAD)
 	PREFETCHT1 128(AHEAD)
 	PREFETCHT1 192(AHEAD)
-	ADDQ $256, AHEAD
+	ADDQ cols+72(FP), AHEAD // all columns are valid: the argument is the step
 	VMOVUPS 0(B)(LDB*1), Z28
 	VMOVUPS 64(B)(LDB*1), Z29
 	ROW2(4(A0), Z30, Z28, Z29, Z0, Z1)

@@ -210,7 +210,8 @@ func (k *kernel) body() {
 }
 
 // ahead prefetches: low tiles, and those of bfloat16, pull the stream of B itself,
-// high ones half of the next panel.
+// high ones a part of the next panel: half of it, or with float32 weights whole tiles
+// as much as the caller says.
 func (k *kernel) ahead(steps int) {
 	bytes := steps * 128
 	if k.form == w16 {
@@ -225,7 +226,11 @@ func (k *kernel) ahead(steps int) {
 		for l := 0; l < bytes/2; l += 64 {
 			k.p("\tPREFETCHT1 %d(AHEAD)", l)
 		}
-		k.p("\tADDQ $%d, AHEAD", bytes/2)
+		if k.form == nn && !k.masked {
+			k.p("\tADDQ cols+72(FP), AHEAD // all columns are valid: the argument is the step")
+		} else {
+			k.p("\tADDQ $%d, AHEAD", bytes/2)
+		}
 	}
 }
 

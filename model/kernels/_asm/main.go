@@ -90,7 +90,8 @@ const (
 var forms = []form{nn, tn, w16, chains, pairs}
 
 // signature of every tile kernel; the last argument is the number of valid columns
-// in the kernels that store part of a tile.
+// in the kernels that store part of a tile, and in those of float32 weights that store
+// a whole one the bytes of the next panel to prefetch every four k.
 const signature = "k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int"
 
 func name(isa string, f form, width, h int) string {
