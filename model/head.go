@@ -49,7 +49,7 @@ func (p *pass) headBackward(temperature float32, loss kernels.Loss, g *Grads) {
 	clear(floats(&b.dn, t*h))
 	clear(floats(&b.dx, t*h))
 	head := p.m.output(temperature)
-	head.KeptBytes = int(p.m.activations() / keptLogits)
+	head.KeptBytes = int(p.m.ActivationBytes() / keptLogits)
 	head.Backward(p.pool, b.dn, h, dw, b.logp, b.entropy, b.n, h, b.bounds, b.targets, loss, &p.scr)
 	p.pool.RMSNormBackward(b.dx, h, dnorm, b.dn, h, b.x, h, t, h, p.m.norm, b.inv)
 	p.sizeBack()

@@ -42,7 +42,9 @@ const keptLogits = 4
 // everything that decides about the order of sums.
 func (m *Model) small() bool { return !m.large && m.layout.total <= smallModel }
 
-func (m *Model) activations() int64 {
+// ActivationBytes is the memory for activations that training keeps to: that of the
+// load options, or the usual.
+func (m *Model) ActivationBytes() int64 {
 	if m.budget > 0 {
 		return m.budget
 	}
@@ -203,12 +205,12 @@ func (m *Model) backwardLarge(ctx context.Context, seqs []Sequence, temperature 
 	}
 	// Chunks are as large as fits without recomputing; a sequence longer than
 	// that is a chunk of its own, of which as many layers are kept as fit.
-	rows := m.Config.trainingRows(rank, m.activations())
+	rows := m.Config.trainingRows(rank, m.ActivationBytes())
 	chunks := plan(seqs, rows, m.flat != nil)
 	turn := newTurns()
 	return m.spread(ctx, len(chunks), true, func(p *pass, i int) {
 		c := &chunks[i]
-		p.keepLayers(m.Config.keptLayers(c.rows, rank, m.activations()))
+		p.keepLayers(m.Config.keptLayers(c.rows, rank, m.ActivationBytes()))
 		p.load(seqs, c, grads)
 		p.train(c, i, temperature, loss, chunkGrads(seqs, c, grads), turn)
 		p.store(c, out)

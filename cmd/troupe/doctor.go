@@ -126,7 +126,7 @@ func (c *doctorCmd) loadModel(r *doctor.Report, bytes int64, plan doctor.Plan) (
 		r.Problems = append(r.Problems, fmt.Sprintf("the weights take %d MiB, %d MiB are available: not loaded", bytes>>20, free>>20))
 		return nil, nil
 	}
-	m, err := model.Load(c.Model, model.LoadOptions{Numerics: c.Numerics, Trainable: plan.Full})
+	m, err := model.Load(c.Model, model.LoadOptions{Numerics: c.Numerics, Trainable: plan.Full, ActivationBytes: frugal(c.Model)})
 	if err != nil {
 		return nil, inputf("%w", err)
 	}

@@ -146,10 +146,10 @@ func Predict(ctx context.Context, m *model.Model, p Plan) (Forecast, error) {
 func memoryOf(m *model.Model, p Plan) (Memory, bool) {
 	c := &m.Config
 	all, matrices := int64(c.Parameters()), int64(c.MatrixParameters())
-	out := Memory{Head: c.HeadBytes(p.MaxTokens, 0) + slots*int64(c.Vocab)*4, Rest: restBytes + int64(runtime.GOMAXPROCS(0))*workerSize}
+	out := Memory{Head: c.HeadBytes(p.MaxTokens, m.ActivationBytes()) + slots*int64(c.Vocab)*4, Rest: restBytes + int64(runtime.GOMAXPROCS(0))*workerSize}
 	longest := p.PromptTokens + p.MaxTokens
 	var recompute bool
-	out.Activations, recompute = c.TrainingBytes(longest, p.Rank, 0)
+	out.Activations, recompute = c.TrainingBytes(longest, p.Rank, m.ActivationBytes())
 	out.KV = min(model.KVBudget, slots*c.KVBytes(p.PromptTokens+p.MaxTokens))
 	if p.Full {
 		// float32 values, two packed orientations, gradients, two moments

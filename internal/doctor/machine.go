@@ -21,6 +21,10 @@ type Machine struct {
 	Features  []string `json:"features"`
 }
 
+// AvailableMemory is how many bytes this process may take: what the system or the
+// control group leaves it; 0 where neither says.
+func AvailableMemory() int64 { return machine().Available }
+
 func machine() Machine {
 	m := Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: "unknown processor",
 		Cores: runtime.NumCPU(), Threads: runtime.GOMAXPROCS(0), Features: features()}
