@@ -5,10 +5,6 @@ import (
 	"unsafe"
 )
 
-// hugePageFrom is the size in bytes from which packed weights ask for huge pages:
-// streaming them from memory costs a page-table walk every 4 KiB otherwise.
-const hugePageFrom = 4 << 20
-
 // adviseHuge asks for huge pages under the whole pages of n bytes at p. It's only
 // advice: without it everything works, slower.
 func adviseHuge(p unsafe.Pointer, n int) {

@@ -110,6 +110,13 @@ func (m *Matrix) transposePanel(j int) {
 	}
 }
 
+// hugePageFrom is the size in bytes from which packed weights ask for huge pages:
+// streaming them from memory costs a page-table walk every 4 KiB otherwise.
+const (
+	hugePage     = 2 << 20
+	hugePageFrom = 2 * hugePage
+)
+
 func panels(n int) int { return (n + panel - 1) / panel }
 
 // packRows packs w [n, k] for x·Wᵀ: columns of the output are rows of w.
@@ -146,11 +153,18 @@ func alignedF32(n int) []float32 {
 	return b[off : off+n : off+n]
 }
 
+// alignedU16 is alignedF32 for halves. Where they are many they start on a huge
+// page: what lies before the first whole one and after the last has small pages.
 func alignedU16(n int) []uint16 {
-	b := make([]uint16, n+31)
-	adviseHuge(unsafe.Pointer(unsafe.SliceData(b)), 2*len(b))
-	off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b)))>>1) & 31
-	return b[off : off+n : off+n]
+	align := 32 // a cache line
+	if 2*n >= hugePageFrom {
+		align = hugePage / 2
+	}
+	b := make([]uint16, n+align-1)
+	off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b)))>>1) & (align - 1)
+	b = b[off : off+n : off+n]
+	adviseHuge(unsafe.Pointer(unsafe.SliceData(b)), 2*n)
+	return b
 }
 
 func checkLen(what string, got, want int) {
