@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"troupe/internal/atomicfile"
+	"troupe/internal/readfile"
 )
 
 // ConfigFile is the name of the configuration in a checkpoint's folder.
@@ -62,17 +62,10 @@ const (
 // ReadConfig reads config.json in dir.
 func ReadConfig(dir string) (Config, error) {
 	path := filepath.Join(dir, ConfigFile)
-	st, err := os.Stat(path)
+	text, err := readfile.AtMost(path, maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Config{}, fmt.Errorf("%s is not there", path)
 	}
-	if err != nil {
-		return Config{}, err
-	}
-	if st.Size() > maxConfig {
-		return Config{}, fmt.Errorf("%s: %d bytes are too many for a configuration", path, st.Size())
-	}
-	text, err := os.ReadFile(path)
 	if err != nil {
 		return Config{}, err
 	}

@@ -213,7 +213,7 @@ func openRecipe(env *environment, cfg *trainer.Config, guest guestFlags) (*recip
 	if cfg.PromptsSum == workflow.ShortPrompts().Sum() {
 		r.parts.Prompts = workflow.ShortPrompts()
 	} else if cfg.Prompts != "" {
-		if r.parts.Prompts, err = workflow.LoadPrompts(cfg.Prompts, r.parts.Tasks[0].Kind); err != nil {
+		if r.parts.Prompts, err = workflow.LoadPrompts(cfg.Prompts, r.parts.Tasks[0].Kind, cfg.Workflow); err != nil {
 			return nil, inputf("%w", err)
 		}
 	}

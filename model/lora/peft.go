@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"troupe/internal/atomicfile"
+	"troupe/internal/readfile"
 	"troupe/model/safetensors"
 )
 
@@ -20,6 +21,9 @@ const (
 	ConfigFile  = "adapter_config.json"
 	WeightsFile = "adapter_model.safetensors"
 )
+
+// maxConfig bounds an adapter_config.json.
+const maxConfig = 1 << 20
 
 // harmless lists keys of adapter_config.json that don't change what a loaded
 // adapter computes. Any other key we don't read must be null, false, zero or
@@ -117,17 +121,10 @@ func empty(raw json.RawMessage) bool {
 // Load reads the PEFT adapter in dir for a base model of the given shape.
 func Load(dir string, base Base) (*Adapter, error) {
 	path := filepath.Join(dir, ConfigFile)
-	st, err := os.Stat(path)
+	text, err := readfile.AtMost(path, maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s is not there", path)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if st.Size() > 1<<20 {
-		return nil, fmt.Errorf("%s: %d bytes are too many for a configuration", path, st.Size())
-	}
-	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sort"
 	"strings"
+
+	"troupe/internal/readfile"
 )
 
 // The names a checkpoint's weights have in its folder.
@@ -43,17 +44,10 @@ func OpenCheckpoint(dir string) (*Checkpoint, error) {
 		return nil, err
 	}
 	index := filepath.Join(dir, IndexFile)
-	st, err := os.Stat(index)
+	text, err := readfile.AtMost(index, maxIndex)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &Error{File: dir, Offset: -1, Fault: "neither " + WeightsFile + " nor " + IndexFile + " is there"}
 	}
-	if err != nil {
-		return nil, err
-	}
-	if st.Size() > maxIndex {
-		return nil, &Error{File: index, Offset: -1, Fault: fmt.Sprintf("%d bytes are too many for an index", st.Size())}
-	}
-	text, err := os.ReadFile(index)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"troupe/internal/readfile"
 )
 
 const (
@@ -32,14 +34,8 @@ func Load(path string) (*Tokenizer, error) {
 	}
 	if info.IsDir() {
 		path = filepath.Join(path, FileName)
-		if info, err = os.Stat(path); err != nil {
-			return nil, fmt.Errorf("tokenizer: %w", err)
-		}
 	}
-	if info.Size() > maxFile {
-		return nil, fmt.Errorf("tokenizer %s: %d bytes; at most %d are read", path, info.Size(), maxFile)
-	}
-	b, err := os.ReadFile(path)
+	b, err := readfile.AtMost(path, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer: %w", err)
 	}
@@ -273,17 +269,11 @@ func (t *Tokenizer) define(token string, id int32) error {
 
 // readSide reads a file that need not exist; nil if it does not.
 func readSide(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	b, err := readfile.AtMost(path, maxSide)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxSide {
-		return nil, fmt.Errorf("%s: %d bytes; at most %d are read", path, info.Size(), maxSide)
-	}
-	return os.ReadFile(path)
+	return b, err
 }
 
 // readOptional decodes a JSON file that need not exist.

@@ -39,6 +39,7 @@ func (w *evalopt) Run(ctx context.Context, t data.Task, key prng.Key, g Generato
 		call := &p.ep.Calls[e]
 		var satisfied bool
 		satisfied, call.Tier = w.opt.Prompts.judgement(t.Kind, call.Text)
+		satisfied = satisfied && w.opt.taken(call.Tier) != Default
 		if satisfied || n == w.opt.Evaluations-1 {
 			break
 		}

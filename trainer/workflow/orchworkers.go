@@ -27,8 +27,11 @@ func (w *orchWorkers) Run(ctx context.Context, t data.Task, key prng.Key, g Gene
 	}
 	strategies, tier := w.opt.Prompts.strategies(t.Kind, p.ep.Calls[o].Text)
 	p.ep.Calls[o].Tier = tier
-	if !w.opt.counts(tier) {
-		return p.end(v, "")
+	if w.opt.taken(tier) == Default {
+		if !w.opt.Defaults {
+			return p.end(v, "")
+		}
+		strategies = []string{strings.TrimSpace(p.ep.Calls[o].Text)}
 	}
 	if len(strategies) > w.opt.Workers {
 		if w.opt.EndOnOverflow {

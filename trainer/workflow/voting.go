@@ -37,8 +37,11 @@ func (w *voting) Run(ctx context.Context, t data.Task, key prng.Key, g Generator
 	call := &p.ep.Calls[a]
 	var chosen int
 	chosen, call.Tier = w.opt.Prompts.choice(t.Kind, call.Text, candidates)
-	if !w.opt.counts(call.Tier) {
-		return p.end(v, "")
+	if w.opt.taken(call.Tier) == Default {
+		if !w.opt.Defaults {
+			return p.end(v, "")
+		}
+		chosen = 1
 	}
 	return p.end(v, candidates[chosen-1].Text)
 }

@@ -192,12 +192,13 @@ func setDefault(n *int, d int) {
 	}
 }
 
-// counts reports whether a reply that was read so stands for what was read.
-func (o *Options) counts(t Tier) bool {
+// taken is how a reply that was read at a tier is taken: leniently read ones
+// may have to count as unreadable.
+func (o *Options) taken(t Tier) Tier {
 	if t == Fallback && o.Strict {
-		t = Default
+		return Default
 	}
-	return t != Default || o.Defaults
+	return t
 }
 
 // limit is the most tokens a role may reply with.

@@ -3,8 +3,6 @@ package workflow
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -70,7 +68,16 @@ func TestEpisodes(t *testing.T) {
 		{"voting by a lone digit, strict", "voting", Options{Strict: true}, join(three, "aggregator/0/0", `number 3 it is`),
 			"generator/0/0 primary, generator/1/0 primary, generator/2/0 primary, aggregator/0/0 fallback", "", verdict.NA},
 		{"voting by a lone digit, strict with defaults", "voting", Options{Strict: true, Defaults: true}, join(three, "aggregator/0/0", `number 3 it is`),
-			"generator/0/0 primary, generator/1/0 primary, generator/2/0 primary, aggregator/0/0 fallback", `\boxed{4}`, verdict.WA},
+			"generator/0/0 primary, generator/1/0 primary, generator/2/0 primary, aggregator/0/0 fallback", `\boxed{3}`, verdict.WA},
+		{"orch by a numbered list, strict with defaults", "orch", Options{Strict: true, Defaults: true}, map[string]string{
+			"orchestrator/0/0": "1. count\n2. add", "worker/0/0": "x", "synthesizer/0/0": `\boxed{2}`},
+			"orchestrator/0/0 fallback, worker/0/0 default, synthesizer/0/0 primary", `\boxed{2}`, verdict.AC},
+		{"evalopt satisfied in another form", "evalopt", Options{Prompts: ShortPrompts()}, map[string]string{
+			"generator/0/0": `\boxed{2}`, "evaluator/0/0": "Yes, it is"},
+			"generator/0/0 fallback, evaluator/0/0 fallback", `\boxed{2}`, verdict.AC},
+		{"evalopt satisfied in another form, strict", "evalopt", Options{Prompts: ShortPrompts(), Strict: true, Evaluations: 2}, map[string]string{
+			"generator/0/0": `\boxed{2}`, "evaluator/0/0": "Yes, it is", "generator/0/1": `3`, "evaluator/0/1": "No"},
+			"generator/0/0 fallback, evaluator/0/0 fallback, generator/0/1 primary, evaluator/0/1 primary", `3`, verdict.WA},
 		{"orch by a numbered list, strict", "orch", Options{Strict: true}, map[string]string{"orchestrator/0/0": "1. count"}, "orchestrator/0/0 fallback", "", verdict.NA},
 		{"voting unreadable, no defaults", "voting", Options{}, join(three, "aggregator/0/0", `\boxed{39}`),
 			"generator/0/0 primary, generator/1/0 primary, generator/2/0 primary, aggregator/0/0 default", "", verdict.NA},
@@ -218,34 +225,6 @@ func FuzzParse(f *testing.F) {
 		solutionTier(data.Math, s)
 		solutionTier(data.Code, s)
 	})
-}
-
-func TestLoadPrompts(t *testing.T) {
-	file := func(s string) string {
-		p := filepath.Join(t.TempDir(), "prompt.json")
-		if err := os.WriteFile(p, []byte(s), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	p, err := LoadPrompts(file(`{"voting": {"generator": {"template": "Do {problem}!"}}, "aggregator_prompt": ["{problem}", "{solutions}"], "x": 1}`), data.Math)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := p.Render(data.Math, PromptGenerator, "{problem}", "{solutions}"); got != "Do {solutions}!" {
-		t.Errorf("generator prompt %q", got)
-	}
-	if got := p.Template(data.Math, PromptAggregator); got != "{problem}\n{solutions}" {
-		t.Errorf("aggregator prompt %q", got)
-	}
-	if p.Template(data.Code, PromptGenerator) != OwnPrompts().Template(data.Code, PromptGenerator) {
-		t.Error("prompts of the other kind changed")
-	}
-	for _, bad := range []string{`{`, `{}`, `{"generator": "no placeholder"}`} {
-		if _, err := LoadPrompts(file(bad), data.Math); err == nil {
-			t.Errorf("%s: accepted", bad)
-		}
-	}
 }
 
 // In the short form an aggregator says a number, alone or among words.
