@@ -90,6 +90,10 @@ type File struct {
 
 // Open reads and checks the header of the file at path.
 func Open(path string) (*File, error) {
+	// To open a pipe is to wait for whoever writes to it.
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+		return nil, &Error{File: path, Offset: -1, Fault: "not a regular file"}
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -106,9 +110,6 @@ func open(f *os.File, path string) (*File, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, &Error{File: path, Offset: -1, Fault: "not a regular file"}
 	}
 	head, err := readHeader(f, st.Size())
 	if err != nil {

@@ -14,11 +14,12 @@ const chunk = 1 << 18
 
 // ReadF32 reads a tensor of F32, F16 or BF16 into dst as float32. A length
 // that does not fit, another type and a value that is not finite are errors.
-func (f *File) ReadF32(name string, dst []float32) error {
+func (f *File) ReadF32(name string, dst []float32) (err error) {
 	t, err := f.floats(name, len(dst))
 	if err != nil {
 		return err
 	}
+	defer f.guard(name, &err)()
 	width := int64(bitsOf[t.DType] / 8)
 	var buf []byte
 	for at := 0; at < len(dst); at += chunk {
@@ -40,11 +41,12 @@ func (f *File) ReadF32(name string, dst []float32) error {
 
 // ReadBF16 reads a BF16 tensor into dst bit by bit. A length that does not
 // fit, another type and a value that is not finite are errors.
-func (f *File) ReadBF16(name string, dst []uint16) error {
+func (f *File) ReadBF16(name string, dst []uint16) (err error) {
 	t, err := f.floats(name, len(dst))
 	if err != nil {
 		return err
 	}
+	defer f.guard(name, &err)()
 	if t.DType != BF16 {
 		return &Error{File: f.Path, Tensor: name, Offset: -1, Fault: fmt.Sprintf("dtype is %s, not BF16", t.DType)}
 	}
@@ -68,16 +70,17 @@ func (f *File) ReadBF16(name string, dst []uint16) error {
 }
 
 // Equal tells whether two tensors have the same type, shape and bytes.
-func Equal(f *File, a string, g *File, b string) (bool, error) {
+func Equal(f *File, a string, g *File, b string) (same bool, err error) {
 	ta, ok := f.tensors[a]
 	tb, ok2 := g.tensors[b]
 	if !ok || !ok2 || ta.DType != tb.DType || !slices.Equal(ta.Shape, tb.Shape) {
 		return false, nil
 	}
+	defer f.guard(a, &err)()
+	defer g.guard(b, &err)()
 	var x, y []byte
 	for at := int64(0); at < ta.Bytes; at += chunk {
 		n := min(chunk, ta.Bytes-at)
-		var err error
 		if x, err = f.bytes(ta.Offset+at, n, nil); err != nil {
 			return false, err
 		}
