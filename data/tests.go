@@ -88,7 +88,7 @@ func (s *suite) any(raw []byte, depth int) error {
 	switch raw[0] {
 	case '"':
 		var text string
-		if err := json.Unmarshal(raw, &text); err != nil {
+		if err := Unmarshal(raw, &text); err != nil {
 			return fmt.Errorf("tests: %w", err)
 		}
 		inner, err := unpackText(text)
@@ -100,7 +100,7 @@ func (s *suite) any(raw []byte, depth int) error {
 		return s.list(raw)
 	case '{':
 		var o object
-		if err := json.Unmarshal(raw, &o); err != nil {
+		if err := Unmarshal(raw, &o); err != nil {
 			return fmt.Errorf("tests: %w", err)
 		}
 		return s.object(o, depth)
@@ -183,14 +183,14 @@ func functionOf(raw json.RawMessage, otherwise string) string {
 // list decodes a list of tests.
 func (s *suite) list(raw []byte) error {
 	var items []json.RawMessage
-	if err := json.Unmarshal(raw, &items); err != nil {
+	if err := Unmarshal(raw, &items); err != nil {
 		return fmt.Errorf("tests: %w", err)
 	}
 	for i, item := range items {
 		n := i + 1
 		if item = bytes.TrimSpace(item); len(item) > 0 && item[0] == '"' {
 			var text string
-			if err := json.Unmarshal(item, &text); err != nil {
+			if err := Unmarshal(item, &text); err != nil {
 				return fmt.Errorf("test %d: %w", n, err)
 			}
 			if err := s.assertion(n, text); err != nil {
@@ -199,7 +199,7 @@ func (s *suite) list(raw []byte) error {
 			continue
 		}
 		var o object
-		if err := json.Unmarshal(item, &o); err != nil || o == nil {
+		if err := Unmarshal(item, &o); err != nil || o == nil {
 			return fmt.Errorf("test %d: not an object", n)
 		}
 		if err := s.row(n, o); err != nil {

@@ -78,11 +78,11 @@ func streamText(raw json.RawMessage) (string, error) {
 	switch raw[0] {
 	case '"':
 		var s string
-		err := json.Unmarshal(raw, &s)
+		err := Unmarshal(raw, &s)
 		return s, err
 	case '[':
 		var items []json.RawMessage
-		if err := json.Unmarshal(raw, &items); err != nil {
+		if err := Unmarshal(raw, &items); err != nil {
 			return "", err
 		}
 		lines := make([]string, len(items))
@@ -113,11 +113,11 @@ func argumentLines(raw json.RawMessage) (lines string, values bool, err error) {
 	switch raw[0] {
 	case '"':
 		var s string
-		err := json.Unmarshal(raw, &s)
+		err := Unmarshal(raw, &s)
 		return s, false, err
 	case '[':
 		var items []json.RawMessage
-		if err := json.Unmarshal(raw, &items); err != nil {
+		if err := Unmarshal(raw, &items); err != nil {
 			return "", false, err
 		}
 		args := make([]string, len(items))

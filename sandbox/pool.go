@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,10 @@ var ErrClosed = errors.New("sandbox: pool is closed")
 // ErrNoGuest means that the Python guest is neither in the cache nor to be had
 // from anywhere; the error around it names what helps.
 var ErrNoGuest = python.ErrNoGuest
+
+// ErrBadGuest means that the guest of Options.Guest, or of the environment, is
+// not one that can be used.
+var ErrBadGuest = python.ErrBadGuest
 
 // Pool is a set of worker processes.
 type Pool struct {
@@ -114,7 +119,11 @@ func (p *Pool) build(ctx context.Context, anew bool) error {
 		return err
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("prepare python guest: %w: %s", err, out)
+		err = fmt.Errorf("prepare python guest: %w: %s", err, bytes.TrimSpace(out))
+		if p.files.Named && ctx.Err() == nil {
+			err = fmt.Errorf("%w: %w", ErrBadGuest, err)
+		}
+		return err
 	}
 	return nil
 }

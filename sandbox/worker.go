@@ -51,10 +51,23 @@ func (w *Worker) Run(ctx context.Context, p Python) (Result, error) {
 	request := encodeJob(job)
 	wall := p.Wall
 	if wall == 0 {
-		wall = 5*time.Second + time.Duration(60*p.Limits.TimeS*float64(time.Second))
+		wall = backstop(60 * p.Limits.TimeS)
 	}
 	return w.try(ctx, &w.python, wall, job.Output, request, w.pool.startPython)
 }
+
+// backstop is when a run is stopped that may take so many seconds.
+func backstop(seconds float64) time.Duration {
+	const most = 1e9 // some 30 years; more is no time.Duration
+	return 5*time.Second + time.Duration(min(seconds, most)*float64(time.Second))
+}
+
+// maxTimeS, maxMemoryMB and maxOutputKB are the most that limits can ask for.
+const (
+	maxTimeS    = 1e6
+	maxMemoryMB = 4096
+	maxOutputKB = 1 << 20
+)
 
 // job fills in defaults and turns limits into those of the guest.
 func (w *Worker) job(p *Python) python.Job {
@@ -62,7 +75,7 @@ func (w *Worker) job(p *Python) python.Job {
 		p.Name = "prog.py"
 	}
 	l := &p.Limits
-	if l.TimeS <= 0 {
+	if !(l.TimeS > 0) { // nor is NaN a limit
 		l.TimeS = DefaultTimeS
 	}
 	if l.MemoryMB <= 0 {
@@ -71,9 +84,9 @@ func (w *Worker) job(p *Python) python.Job {
 	if l.OutputKB <= 0 {
 		l.OutputKB = DefaultOutputKB
 	}
+	l.TimeS, l.MemoryMB, l.OutputKB = min(l.TimeS, maxTimeS), min(l.MemoryMB, maxMemoryMB), min(l.OutputKB, maxOutputKB)
 	return python.Job{Program: p.Program, Name: p.Name, Args: p.Args, Stdin: p.Stdin, Harness: p.Harness, Data: p.Data,
-		Fuel: uint64(min(l.TimeS, 1e6) * w.pool.rate), Memory: uint64(min(l.MemoryMB, 4096)) << 20,
-		Output: min(l.OutputKB, 1<<20) << 10, Seed: p.Seed}
+		Fuel: uint64(l.TimeS * w.pool.rate), Memory: uint64(l.MemoryMB) << 20, Output: l.OutputKB << 10, Seed: p.Seed}
 }
 
 // RunModule runs one module. The worker keeps its compiled code, so runs of the
@@ -85,10 +98,10 @@ func (w *Worker) RunModule(ctx context.Context, m Module) (Result, error) {
 	if m.OutputKB <= 0 {
 		m.OutputKB = DefaultOutputKB
 	}
-	m.MemoryMB, m.OutputKB = min(m.MemoryMB, 4096), min(m.OutputKB, 1<<20)
+	m.MemoryMB, m.OutputKB = min(m.MemoryMB, maxMemoryMB), min(m.OutputKB, maxOutputKB)
 	wall := m.Wall
 	if wall == 0 {
-		wall = 5*time.Second + time.Duration(float64(m.Fuel)/slowest*float64(time.Second))
+		wall = backstop(float64(m.Fuel) / slowest)
 	}
 	if sum := sha256.Sum256(m.Wasm); sum != w.sum {
 		w.drop(&w.module)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
 	"time"
@@ -33,14 +34,14 @@ func (f limitFlags) limits() sandbox.Limits {
 
 // check refuses limits that make no sense.
 func (f limitFlags) check() error {
-	if f.TimeS <= 0 || f.MemoryMB <= 0 || f.OutputKB <= 0 {
-		return usagef("--time-s, --memory-mb and --output-kb must be above 0")
+	if !(f.TimeS > 0) || math.IsInf(f.TimeS, 0) || f.MemoryMB <= 0 || f.OutputKB <= 0 {
+		return usagef("--time-s, --memory-mb and --output-kb must be numbers above 0")
 	}
 	return nil
 }
 
 // openSandbox opens a pool on the guest that the flags name. A guest that is
-// nowhere to be had is an error of the input (exit 3).
+// nowhere to be had, or that is none, is an error of the input (exit 3).
 func openSandbox(env *environment, g guestFlags, workers int) (*sandbox.Pool, error) {
 	show := &progressLine{w: env.Stderr, terminal: isTerminal(env.Stderr)}
 	p, err := sandbox.Open(env.Ctx, sandbox.Options{
@@ -50,7 +51,7 @@ func openSandbox(env *environment, g guestFlags, workers int) (*sandbox.Pool, er
 		Progress: show.update,
 	})
 	show.end()
-	if errors.Is(err, sandbox.ErrNoGuest) {
+	if errors.Is(err, sandbox.ErrNoGuest) || errors.Is(err, sandbox.ErrBadGuest) {
 		return nil, inputf("%w", err)
 	}
 	return p, err

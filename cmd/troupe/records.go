@@ -9,10 +9,15 @@ import (
 	"io"
 	"os"
 	"syscall"
+
+	"troupe/data"
 )
 
-// maxRecord is the longest line of a JSONL input.
-const maxRecord = 256 << 20
+// maxRecord is the longest line of a JSONL input; a test makes it shorter.
+var maxRecord = 256 << 20
+
+// errLongRecord is a line that was passed over because of its length.
+var errLongRecord = errors.New("the line is too long")
 
 // eachRecord decodes a file of one JSON object a line, "-" for standard input,
 // and hands the records out with their place ("FILE line N"). Blank lines are
@@ -46,7 +51,7 @@ func eachRecord[T any](env *environment, path string, f func(place string, r T) 
 			continue
 		}
 		var rec T
-		if err := json.Unmarshal(line, &rec); err != nil {
+		if err := data.Unmarshal(line, &rec); err != nil {
 			return inputf("%s: %w", place, err)
 		}
 		if err := f(place, rec); err != nil {
@@ -64,21 +69,31 @@ func ofSystem(err error) bool {
 	return errors.As(err, &errno) || errors.Is(err, io.ErrClosedPipe)
 }
 
-// readLine is one line without its end, io.EOF after the last.
+// readLine is one line without its end, io.EOF after the last. A line over the
+// limit is read to its end without being kept: errLongRecord.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
+	begun, long := false, false
 	for {
 		part, more, err := r.ReadLine()
-		if err != nil {
+		switch {
+		case err == io.EOF && begun: // the last line has no end
+			more = false
+		case err != nil:
 			return nil, err
+		case long || len(line)+len(part) > maxRecord:
+			line, long = nil, true
+		default:
+			line = append(line, part...)
 		}
-		line = append(line, part...)
-		if len(line) > maxRecord {
-			return nil, fmt.Errorf("longer than %d bytes", maxRecord)
+		begun = true
+		if more {
+			continue
 		}
-		if !more {
-			return line, nil
+		if long {
+			return nil, fmt.Errorf("%w: more than %d bytes", errLongRecord, maxRecord)
 		}
+		return line, nil
 	}
 }
 

@@ -4,13 +4,16 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"troupe/verifier/verdict"
@@ -46,8 +49,8 @@ type judgement struct {
 }
 
 // stream judges the lines of an input, several at once, and writes one line
-// for each in their order. A signal ends the reading; what was read is judged
-// and written.
+// for each in their order. A signal ends the reading, as does an output that
+// takes no more; what was read is judged and written.
 type stream struct {
 	env     *environment
 	what    string // of what is counted: "programs", "answers"
@@ -77,7 +80,12 @@ func (s *stream) run(in io.Reader) error {
 		default:
 		}
 	}
-	go s.read(in, queue, work, fail)
+	ctx, stop := context.WithCancel(s.env.Ctx)
+	defer stop()
+	if s.store != nil {
+		defer outliveReader()()
+	}
+	go s.read(ctx, in, queue, work, fail)
 	var wg sync.WaitGroup
 	for range s.workers {
 		wg.Go(func() {
@@ -90,15 +98,15 @@ func (s *stream) run(in io.Reader) error {
 			}
 		})
 	}
-	err := s.write(queue)
+	err := s.write(queue, stop)
 	wg.Wait()
+	if e := s.store.close(err != nil || s.env.Ctx.Err() != nil); err == nil {
+		err = e
+	}
 	select {
 	case e := <-failed:
 		err = e
 	default:
-	}
-	if e := s.store.close(s.env.Ctx.Err() != nil); err == nil {
-		err = e
 	}
 	s.summary()
 	switch {
@@ -112,10 +120,19 @@ func (s *stream) run(in io.Reader) error {
 	return nil
 }
 
+// outliveReader keeps the process alive when whoever reads its output has gone
+// (`| head`), so that the database gets what was judged; writing then fails. It
+// returns what sets things back.
+func outliveReader() (undo func()) {
+	gone := make(chan os.Signal, 1)
+	signal.Notify(gone, syscall.SIGPIPE)
+	return func() { signal.Stop(gone) }
+}
+
 // read hands out the lines until the input or the patience of the user ends.
 // It waits for the reader in a goroutine of its own: a read of a terminal or a
 // pipe cannot be interrupted.
-func (s *stream) read(in io.Reader, queue, work chan<- *record, fail func(error)) {
+func (s *stream) read(ctx context.Context, in io.Reader, queue, work chan<- *record, fail func(error)) {
 	defer close(queue)
 	defer close(work)
 	lines := make(chan *record)
@@ -135,10 +152,10 @@ func (s *stream) read(in io.Reader, queue, work chan<- *record, fail func(error)
 			}
 			select {
 			case lines <- &record{line: n, raw: raw, err: err, done: make(chan judgement, 1)}:
-			case <-s.env.Ctx.Done():
+			case <-ctx.Done():
 				return
 			}
-			if err != nil {
+			if err != nil && !errors.Is(err, errLongRecord) {
 				fail(inputf("line %d: %w", n, err))
 				return
 			}
@@ -152,7 +169,7 @@ func (s *stream) read(in io.Reader, queue, work chan<- *record, fail func(error)
 			}
 			queue <- r
 			work <- r
-		case <-s.env.Ctx.Done():
+		case <-ctx.Done():
 			return
 		}
 	}
@@ -170,23 +187,28 @@ func (s *stream) answer(r *record) (judgement, error) {
 	return j, nil
 }
 
-// write writes the judgements as they become ready, in order.
-func (s *stream) write(queue <-chan *record) error {
+// write writes the judgements as they become ready, in order, to the output and
+// to the database. The first error calls stop; the other of the two still gets
+// the rest.
+func (s *stream) write(queue <-chan *record, stop func()) error {
 	out := newJSONWriter(s.env.Stdout)
-	var first error
+	var unwritten, unlogged error
 	for r := range queue {
 		j := <-r.done
 		s.total++
 		s.count(j)
-		if first == nil {
-			first = out.write(j.out)
+		if unwritten == nil {
+			unwritten = out.write(j.out)
 		}
-		if err := s.store.add(j); first == nil {
-			first = err
+		if unlogged == nil {
+			unlogged = s.store.add(j)
+		}
+		if unwritten != nil || unlogged != nil {
+			stop()
 		}
 		s.show()
 	}
-	return first
+	return errors.Join(unwritten, unlogged)
 }
 
 func (s *stream) count(j judgement) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 
 	"troupe/data"
@@ -82,8 +83,8 @@ func (c *verifyCodeCmd) Run(env *environment) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if c.FloatTol < 0 || c.Workers < 0 {
-		return usagef("--float-tol and --workers can't be negative")
+	if !(c.FloatTol >= 0) || math.IsInf(c.FloatTol, 0) || c.Workers < 0 {
+		return usagef("--float-tol and --workers must be numbers of 0 or more")
 	}
 	tasks, err := readTasks(env.Ctx, c.Data, data.Code)
 	if err != nil {
@@ -138,7 +139,7 @@ type codeJudge struct {
 // line judges one line. The error is of the sandbox or of ctx, not of the line.
 func (j *codeJudge) line(ctx context.Context, n int, raw []byte) (judgement, error) {
 	var in codeInput
-	if err := json.Unmarshal(raw, &in); err != nil {
+	if err := data.Unmarshal(raw, &in); err != nil {
 		return j.bad(n, fmt.Sprintf("line %d: %v", n, err)), nil
 	}
 	it, err := j.item(in)

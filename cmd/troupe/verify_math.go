@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -47,7 +46,7 @@ type mathOutput struct {
 // Run judges the records.
 func (c *verifyMathCmd) Run(env *environment) error {
 	if c.Workers < 0 {
-		return usagef("--workers can't be negative")
+		return usagef("--workers must be 0 or more")
 	}
 	tasks, err := readTasks(env.Ctx, c.Data, data.Math)
 	if err != nil {
@@ -93,7 +92,7 @@ type mathJudge struct {
 
 func (j *mathJudge) line(ctx context.Context, n int, raw []byte) (judgement, error) {
 	var in mathInput
-	if err := json.Unmarshal(raw, &in); err != nil {
+	if err := data.Unmarshal(raw, &in); err != nil {
 		return j.bad(n, fmt.Sprintf("line %d: %v", n, err)), nil
 	}
 	gold, err := j.gold(in)

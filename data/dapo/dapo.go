@@ -143,7 +143,7 @@ func Task(raw []byte) (data.Task, error) {
 			GroundTruth *string `json:"ground_truth"`
 		} `json:"reward_model"`
 	}
-	if err := json.Unmarshal(raw, &row); err != nil {
+	if err := data.Unmarshal(raw, &row); err != nil {
 		return data.Task{}, data.BadRow("columns of another type than DAPO's", "%v", err)
 	}
 	text, err := promptText(row.Prompt)

@@ -107,7 +107,7 @@ func Task(raw []byte) (data.Task, error) {
 		StarterCode *string `json:"starter_code"`
 		Metadata    json.RawMessage
 	}
-	if err := json.Unmarshal(raw, &row); err != nil {
+	if err := data.Unmarshal(raw, &row); err != nil {
 		return data.Task{}, data.BadRow("columns of another type than DeepCoder's", "%v", err)
 	}
 	if row.Problem == nil || strings.TrimSpace(*row.Problem) == "" {

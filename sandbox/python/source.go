@@ -62,10 +62,15 @@ func pinned(name string, size int64, sum string) pinnedFile {
 // ErrNoGuest means that no source of the Python guest answered.
 var ErrNoGuest = errors.New("no Python guest")
 
+// ErrBadGuest means that the guest that was named can't be used: the fault of
+// who named it, not of this machine.
+var ErrBadGuest = errors.New("the Python guest that was named can't be used")
+
 // Files are a guest's files on disk.
 type Files struct {
 	Wasm, Lib       string // paths
 	WasmSum, LibSum string // sha256
+	Named           bool   // by the caller: not the pinned ones
 }
 
 // Progress gets the state of a download: what, bytes done, bytes in all.
@@ -84,10 +89,10 @@ func Find(ctx context.Context, s Source, cache string, progress Progress) (Files
 	case s.Wasm != "" && s.Lib != "":
 		return named(s)
 	case s.Wasm != "" || s.Lib != "":
-		return Files{}, errors.New("a Python guest is named by two paths: --python-wasm and --python-lib (or TROUPE_PYTHON_WASM and TROUPE_PYTHON_LIB); one is missing")
+		return Files{}, fmt.Errorf("%w: it needs two paths, --python-wasm and --python-lib (or TROUPE_PYTHON_WASM and TROUPE_PYTHON_LIB); one is missing", ErrBadGuest)
 	}
 	dir := filepath.Join(cache, "python", packageVersion)
-	f := Files{filepath.Join(dir, pinnedWasm.name), filepath.Join(dir, pinnedLib.name), pinnedWasm.SHA256, pinnedLib.SHA256}
+	f := Files{Wasm: filepath.Join(dir, pinnedWasm.name), Lib: filepath.Join(dir, pinnedLib.name), WasmSum: pinnedWasm.SHA256, LibSum: pinnedLib.SHA256}
 	if cached(f) {
 		return f, nil
 	}
@@ -109,13 +114,13 @@ func cached(f Files) bool {
 }
 
 func named(s Source) (Files, error) {
-	f := Files{Wasm: s.Wasm, Lib: s.Lib}
+	f := Files{Wasm: s.Wasm, Lib: s.Lib, Named: true}
 	var err error
 	if f.WasmSum, err = sumFile(s.Wasm); err != nil {
-		return Files{}, fmt.Errorf("python guest: %w", err)
+		return Files{}, fmt.Errorf("%w: python guest: %w", ErrBadGuest, err)
 	}
 	if f.LibSum, err = sumTree(s.Lib); err != nil {
-		return Files{}, fmt.Errorf("python library: %w", err)
+		return Files{}, fmt.Errorf("%w: python library: %w", ErrBadGuest, err)
 	}
 	return f, nil
 }
