@@ -18,7 +18,7 @@ type gridCmd struct {
 	Controls bool   `help:"The cells of the controls too."`
 	List     bool   `help:"Show the cells with their indices."`
 	JSON     bool   `name:"json" help:"List as JSON, one cell a line."`
-	Index    int    `default:"-1" placeholder:"N" help:"Train this cell (default: the one Slurm or Kubernetes names)."`
+	Index    *int   `placeholder:"N" help:"Train this cell (default: the one Slurm or Kubernetes names)."`
 	Emit     string `enum:"slurm,k8s," default:"" placeholder:"KIND" help:"Write job files: slurm (run it with sh) or k8s (kubectl apply)."`
 	Stage    string `enum:"prepare,cell,merge," default:"" placeholder:"STAGE" help:"What a job of --emit does in --dir: prepare, cell or merge."`
 	Wait     bool   `help:"With --stage: wait for the stages before it."`
@@ -63,14 +63,29 @@ func (c *gridCmd) Run(env *environment) error {
 	case c.Wait:
 		return usagef("--wait goes with --stage")
 	}
-	index, err := grid.Index(c.Index, len(opt.Cells), os.LookupEnv)
+	index, err := c.index(len(opt.Cells))
 	switch {
 	case errors.Is(err, grid.ErrNoIndex):
 		return c.list(env, study.Jobs(opt.Cells))
 	case err != nil:
-		return usagef("%w", err)
+		return err
 	}
 	return c.train(env, opt, index)
+}
+
+// index is the cell to train, of so many.
+func (c *gridCmd) index(cells int) (int, error) {
+	flag := -1 // not given
+	if c.Index != nil {
+		if flag = *c.Index; flag < 0 {
+			return 0, usagef("--index: the cells are 0 to %d, not %d", cells-1, flag)
+		}
+	}
+	n, err := grid.Index(flag, cells, os.LookupEnv)
+	if err != nil {
+		err = usagef("%w", err)
+	}
+	return n, err
 }
 
 // train trains one cell.

@@ -27,9 +27,9 @@ func (c *gridCmd) stage(env *environment, opt study.Options) error {
 	case "merge":
 		return c.mergeCells(env, f, len(opt.Cells))
 	}
-	index, err := grid.Index(c.Index, len(opt.Cells), os.LookupEnv)
+	index, err := c.index(len(opt.Cells))
 	if err != nil {
-		return usagef("%w", err)
+		return err
 	}
 	if c.Wait {
 		if err := f.Await(env.Ctx, awaited, grid.Prepared); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"troupe/data/synth"
@@ -14,21 +15,43 @@ import (
 
 // pretrainedFlags turn reproduce to a real checkpoint.
 type pretrainedFlags struct {
-	Model    string        `placeholder:"DIR" help:"Train a real checkpoint instead of tiny models: a single agent, and the workflows that fit the budget."`
-	Budget   time.Duration `default:"60m" placeholder:"TIME" help:"With --model: time for all of it (default 60m). A calibration chooses tasks, rollouts and iterations."`
-	Task     string        `default:"sums2" placeholder:"NAME" help:"With --model: sums1, sums2 (sums of one- and two-digit numbers) or stories (one-step word problems). Default sums2."`
-	Numerics string        `placeholder:"KIND" help:"With --model: how products with frozen weights are computed: auto, f32, f32x3 or bf16."`
+	Model    string         `placeholder:"DIR" help:"Train a real checkpoint instead of tiny models: a single agent, and the workflows that fit the budget."`
+	Budget   *time.Duration `placeholder:"TIME" help:"With --model: time for all of it (default 60m). A calibration chooses tasks, rollouts and iterations."`
+	Task     string         `placeholder:"NAME" help:"With --model: sums1, sums2 (sums of one- and two-digit numbers) or stories (one-step word problems). Default sums2."`
+	Numerics string         `placeholder:"KIND" help:"With --model: how products with frozen weights are computed: auto, f32, f32x3 or bf16."`
+}
+
+// settle gives the flags their defaults. A flag of the other kind of study,
+// with or without a checkpoint, is refused: what is asked for is never ignored.
+func (c *reproduceCmd) settle() error {
+	if c.Model == "" {
+		if f := c.pretrainedFlags; f != (pretrainedFlags{}) {
+			return usagef("--budget, --task and --numerics go with --model")
+		}
+		return nil
+	}
+	if c.Smoke || c.EqualCompute || c.Controls || c.Iterations != 0 || len(c.Cells) > 0 || c.Seeds != 1 || !slices.Equal(c.Scales, []string{"tiny-s"}) {
+		return usagef("--smoke, --iterations, --cells, --scales, --seeds, --equal-compute and --controls are for tiny models; a checkpoint's study has --budget, --task and --seed")
+	}
+	if c.Budget == nil {
+		hour := time.Hour
+		c.Budget = &hour
+	}
+	if c.Task == "" {
+		c.Task = "sums2"
+	}
+	if _, ok := synth.Named(c.Task); !ok {
+		return usagef("--task %s is none of %v", c.Task, synth.Names())
+	}
+	if *c.Budget <= 0 {
+		return usagef("--budget must be above 0")
+	}
+	return nil
 }
 
 // runPretrained trains a checkpoint within the budget and prints the table.
 func (c *reproduceCmd) runPretrained(env *environment) error {
 	started := time.Now()
-	if _, ok := synth.Named(c.Task); !ok {
-		return usagef("--task %s is none of %v", c.Task, synth.Names())
-	}
-	if c.Budget <= 0 {
-		return usagef("--budget must be above 0")
-	}
 	f := recipeFlags{Profile: "small", Model: c.Model, Task: c.Task, Numerics: c.Numerics, Prompts: workflow.ShortName, DB: c.DB, guestFlags: c.guestFlags}
 	cfg, err := f.resolve([2]string{"seed", fmt.Sprint(c.Seed)})
 	if err != nil {
@@ -41,7 +64,7 @@ func (c *reproduceCmd) runPretrained(env *environment) error {
 	defer r.close()
 	show := newRunDisplay(env.Stderr, len(study.PretrainedCells()), cfg.Iterations)
 	defer show.close()
-	p := study.Pretrained{Config: cfg, Parts: r.parts, Out: c.Out, Time: c.Budget, Say: show.line, Report: show.run}
+	p := study.Pretrained{Config: cfg, Parts: r.parts, Out: c.Out, Time: *c.Budget, Say: show.line, Report: show.run}
 	results, err := p.Run(env.Ctx)
 	if err != nil {
 		return interrupted(env, inputError(err))

@@ -91,6 +91,9 @@ and within a span of time:
 
 // Run plays the grid and prints what was gained.
 func (c *reproduceCmd) Run(env *environment) error {
+	if err := c.settle(); err != nil {
+		return err
+	}
 	if c.Model != "" {
 		return c.runPretrained(env)
 	}

@@ -54,14 +54,23 @@ and, with the token or --drop-in, the routes of other reward servers:
 
 // Run serves until a signal.
 func (c *serveCmd) Run(env *environment) error {
+	if c.Workers < 0 {
+		return usagef("--workers must be 0 or more")
+	}
+	local, err := api.Local(c.Listen)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	if !local && c.TokenFile == "" {
+		return usagef("listen on %q: %w", c.Listen, api.ErrOpenBind)
+	}
 	opt := api.Options{Addr: c.Listen, Names: c.Name, OpenDropIn: c.DropIn, Version: version, Log: slog.New(slog.NewTextHandler(env.Stderr, nil))}
-	if err := c.openRuns(&opt); err != nil {
+	if err := c.openRuns(env, &opt); err != nil {
 		return err
 	}
 	if opt.DB != nil {
 		defer opt.DB.Close()
 	}
-	var err error
 	if opt.Token, err = c.token(); err != nil {
 		return err
 	}
@@ -80,10 +89,11 @@ func (c *serveCmd) Run(env *environment) error {
 	return s.Serve(env.Ctx)
 }
 
-// openRuns opens the database. A verifier needs none: where the default file is
-// missing, there are simply no runs to show.
-func (c *serveCmd) openRuns(opt *api.Options) error {
+// openRuns opens the database. A verifier needs none: where the file is missing,
+// there are simply no runs to show.
+func (c *serveCmd) openRuns(env *environment, opt *api.Options) error {
 	if _, err := os.Stat(c.DB); errors.Is(err, fs.ErrNotExist) && !c.NoVerify {
+		fmt.Fprintf(env.Stderr, "there is no %s: only the verifiers are served\n", c.DB)
 		return nil
 	}
 	db, err := store.OpenReadOnly(c.DB)
@@ -130,11 +140,6 @@ func (c *serveCmd) openVerifiers(env *environment, opt *api.Options) (*sandbox.P
 func (c *serveCmd) token() (string, error) {
 	path := c.TokenFile
 	if path == "" {
-		if local, err := api.Local(c.Listen); err != nil {
-			return "", usagef("%w", err)
-		} else if !local {
-			return "", usagef("listen on %q: %w", c.Listen, api.ErrOpenBind)
-		}
 		path = c.DB + ".token"
 		if err := ownToken(path); err != nil {
 			return "", err
@@ -158,7 +163,10 @@ func ownToken(path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return atomicfile.WriteFile(path, []byte(rand.Text()+rand.Text()+"\n"), 0o600)
+		if err := atomicfile.WriteFile(path, []byte(rand.Text()+rand.Text()+"\n"), 0o600); err != nil {
+			return inputf("the token is kept beside the database: %w", err)
+		}
+		return nil
 	case err != nil:
 		return inputf("%w", err)
 	case !info.Mode().IsRegular():

@@ -219,3 +219,34 @@ func TestATokenThatOthersCanReadIsRefused(t *testing.T) {
 		t.Errorf("the same database, another token: %v", err)
 	}
 }
+
+// Mistakes are found before anything is opened, and have the exit codes that
+// are documented.
+func TestServeRefuses(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte("no database"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want int
+		says string
+	}{
+		{[]string{"--listen", "nowhere"}, exitUsage, "missing port"},
+		{[]string{"--listen", "127.0.0.1:999999"}, exitUsage, "invalid port"},
+		{[]string{"--listen", "127.0.0.1:999999", "--token-file", text}, exitUsage, "invalid port"},
+		{[]string{"--listen", "0.0.0.0:0"}, exitUsage, "needs a token"},
+		{[]string{"--workers=-1"}, exitUsage, "--workers"},
+		{[]string{"--token-file", filepath.Join(dir, "none")}, exitInput, "none"},
+		{[]string{"--db", text}, exitInput, "not a troupe database"},
+		{[]string{"--db", filepath.Join(dir, "none", "x.db")}, exitInput, "beside the database"},
+		{[]string{"--db", filepath.Join(dir, "none.db"), "--no-verify"}, exitInput, "none.db"},
+	} {
+		var said bytes.Buffer
+		args := append([]string{"serve", "--listen", "127.0.0.1:0", "--db", filepath.Join(dir, "x.db")}, c.args...)
+		if got := run(args, strings.NewReader(""), io.Discard, &said); got != c.want || !strings.Contains(said.String(), c.says) {
+			t.Errorf("%v: exit code %d, want %d; %q, want %q in it", c.args, got, c.want, said.String(), c.says)
+		}
+	}
+}

@@ -112,7 +112,10 @@ var ErrOpenBind = errors.New("an address that other machines can reach needs a t
 
 // Local reports whether only this machine reaches an address, host:port.
 func Local(addr string) (bool, error) {
-	host, _, err := net.SplitHostPort(addr)
+	host, port, err := net.SplitHostPort(addr)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
 	if err != nil {
 		return false, fmt.Errorf("listen on %q: %w", addr, err)
 	}
