@@ -1,15 +1,14 @@
 package model
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"troupe/internal/atomicfile"
 	"troupe/internal/readfile"
@@ -126,9 +125,7 @@ func (k *keys) refuseVariants() {
 	if k.has("quantization_config") {
 		k.fail("quantization_config is not supported: the weights must be bf16, f16 or f32")
 	}
-	if p := k.positive("partial_rotary_factor", 1); k.err == nil && p != 1 {
-		k.fail("partial_rotary_factor %v is not supported", p)
-	}
+	k.refusePartialRotary()
 	var kinds []string
 	k.into("layer_types", &kinds)
 	for _, t := range kinds {
@@ -138,6 +135,21 @@ func (k *keys) refuseVariants() {
 	}
 }
 
+// refusePartialRotary stops where only a part of each head would be turned;
+// the key stands at the top or among the rotary parameters.
+func (k *keys) refusePartialRotary() {
+	if p := k.positive("partial_rotary_factor", 1); k.err == nil && p != 1 {
+		k.fail("partial_rotary_factor %v is not supported", p)
+	}
+}
+
+// ropeKeys are the rotary parameters that are read, or that say nothing about
+// the kinds supported here.
+var ropeKeys = []string{
+	"rope_type", "type", "rope_theta", "factor", "low_freq_factor", "high_freq_factor",
+	"original_max_position_embeddings", "partial_rotary_factor", "attention_factor", "finetuned",
+}
+
 func (c *Config) readRope(k *keys) {
 	defaultTheta := 0.0
 	if c.Type == "llama" {
@@ -145,14 +157,24 @@ func (c *Config) readRope(k *keys) {
 	}
 	rope := k.object("rope_parameters")
 	if rope == nil {
-		c.RopeTheta = k.positive("rope_theta", defaultTheta)
 		rope = k.object("rope_scaling")
+	} else if k.has("rope_scaling") {
+		k.fail("rope_scaling beside rope_parameters: one of them would be ignored")
+	}
+	if rope != nil && rope.has("rope_theta") {
+		c.RopeTheta = rope.positive("rope_theta", 0)
 	} else {
-		c.RopeTheta = rope.positive("rope_theta", defaultTheta)
+		c.RopeTheta = k.positive("rope_theta", defaultTheta)
 	}
 	if rope == nil || k.err != nil {
 		return
 	}
+	for _, name := range slices.Sorted(maps.Keys(rope.values)) {
+		if !slices.Contains(ropeKeys, name) && rope.has(name) {
+			rope.fail("%s is not supported", name)
+		}
+	}
+	rope.refusePartialRotary()
 	kind := rope.text("rope_type", rope.text("type", "default"))
 	switch kind {
 	case "default":
@@ -237,131 +259,4 @@ func (c *Config) Write(dir, dtype string) error {
 		return err
 	}
 	return atomicfile.WriteFile(filepath.Join(dir, ConfigFile), append(text, '\n'), 0o644)
-}
-
-// keys reads values of a JSON object by name and keeps the first fault.
-type keys struct {
-	values map[string]json.RawMessage
-	prefix string
-	err    error
-}
-
-func newKeys(text []byte) (*keys, error) {
-	k := &keys{}
-	if err := json.Unmarshal(text, &k.values); err != nil {
-		var syn *json.SyntaxError
-		if errors.As(err, &syn) {
-			// What stands before the fault holds the key the reader looks for.
-			at := int(min(max(syn.Offset, 0), int64(len(text))))
-			near := bytes.ToValidUTF8(text[max(at-40, 0):at], nil)
-			return nil, fmt.Errorf("not valid JSON at offset %d, after %q: %w", syn.Offset, near, err)
-		}
-		return nil, fmt.Errorf("not a JSON object: %w", err)
-	}
-	if k.values == nil {
-		return nil, errors.New("not a JSON object")
-	}
-	return k, nil
-}
-
-func (k *keys) fail(format string, args ...any) {
-	if k.err == nil {
-		k.err = fmt.Errorf(k.prefix+format, args...)
-	}
-}
-
-// has tells whether the key is there and not null.
-func (k *keys) has(name string) bool {
-	v, ok := k.values[name]
-	return ok && string(v) != "null"
-}
-
-// into decodes the key if it is there, and tells whether it is.
-func (k *keys) into(name string, dst any) bool {
-	if !k.has(name) {
-		return false
-	}
-	if err := json.Unmarshal(k.values[name], dst); err != nil {
-		k.fail("%s: %s is not what belongs there (%T)", name, shorten(k.values[name]), dst)
-		return false
-	}
-	return true
-}
-
-func shorten(b []byte) string {
-	s := string(b[:min(len(b), 40)])
-	return strings.Join(strings.Fields(s), " ")
-}
-
-func (k *keys) text(name, missing string) string {
-	v := missing
-	k.into(name, &v)
-	return v
-}
-
-func (k *keys) flag(name string, missing bool) bool {
-	v := missing
-	k.into(name, &v)
-	return v
-}
-
-// size reads an integer in 1..top; missing 0 means that it must be there.
-func (k *keys) size(name string, top, missing int) int {
-	v := int64(missing)
-	if !k.has(name) {
-		if missing == 0 {
-			k.fail("%s is missing", name)
-			return 1
-		}
-		return missing
-	}
-	if k.into(name, &v) && (v < 1 || v > int64(top)) {
-		k.fail("%s is %d, not in 1..%d", name, v, top)
-	}
-	if k.err != nil {
-		return 1
-	}
-	return int(v)
-}
-
-// positive reads a positive finite number; missing 0 means that it must be
-// there.
-func (k *keys) positive(name string, missing float64) float64 {
-	v := missing
-	if !k.has(name) {
-		if missing == 0 {
-			k.fail("%s is missing", name)
-		}
-		return missing
-	}
-	if k.into(name, &v) && (!(v > 0) || math.IsInf(v, 0)) {
-		k.fail("%s %v is not a positive finite number", name, v)
-	}
-	return v
-}
-
-// ids reads a token id or a list of them.
-func (k *keys) ids(name string) []int32 {
-	if !k.has(name) {
-		return nil
-	}
-	var one int32
-	if json.Unmarshal(k.values[name], &one) == nil {
-		return []int32{one}
-	}
-	var many []int32
-	k.into(name, &many)
-	return many
-}
-
-// object opens a nested object, nil if it is not there.
-func (k *keys) object(name string) *keys {
-	if !k.has(name) {
-		return nil
-	}
-	o := &keys{prefix: k.prefix + name + ": "}
-	if !k.into(name, &o.values) {
-		return nil
-	}
-	return o
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -117,6 +118,33 @@ func TestConfigsThatWouldComputeSomethingElseAreRefused(t *testing.T) {
 			t.Errorf("%s %s: accepted", key, value)
 		} else if !strings.Contains(err.Error(), strings.TrimSuffix(key, "_id")[:4]) {
 			t.Errorf("%s %s: the error names something else: %v", key, value, err)
+		}
+	}
+}
+
+// Rotary parameters stand in two places and two spellings; one that is not
+// looked at would turn heads by other angles.
+func TestRotaryParametersAreReadOrRefused(t *testing.T) {
+	for extra, want := range map[string]string{ // a number: accepted with that base
+		`"rope_parameters":{"rope_type":"default","rope_theta":5e5}`: "500000",
+		`"rope_parameters":{"rope_type":"default"},"rope_theta":5e5`: "500000",
+		`"rope_theta":5e5`:    "500000",
+		`"rope_scaling":null`: "10000", // llama's own default
+		`"rope_parameters":{"rope_theta":1e4,"partial_rotary_factor":0.5}`:                      "rope_parameters: partial_rotary_factor",
+		`"rope_scaling":{"type":"default","partial_rotary_factor":0.25}`:                        "rope_scaling: partial_rotary_factor",
+		`"rope_parameters":{"rope_theta":1e4,"partial_rotary_factor":1}`:                        "10000",
+		`"rope_parameters":{"full_attention":{"rope_theta":5e5,"rope_type":"default"}}`:         "full_attention",
+		`"rope_scaling":{"type":"default","mrope_section":[16,24,24]}`:                          "mrope_section",
+		`"rope_parameters":{"rope_theta":1e4},"rope_scaling":{"rope_type":"linear","factor":2}`: "rope_scaling beside rope_parameters",
+		`"rope_parameters":{"rope_theta":-1}`:                                                   "rope_theta -1",
+	} {
+		c, err := ParseConfig([]byte(smallest + "," + extra + "}"))
+		got := fmt.Sprint(c.RopeTheta)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", extra, got, want)
 		}
 	}
 }
