@@ -2,11 +2,8 @@ package trainer
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 
-	"troupe/data"
 	"troupe/trainer/grpo"
 	"troupe/trainer/optim"
 )
@@ -163,73 +160,6 @@ func paper() Config {
 	c.MiniBatchPartial, c.MiniBatchOrder = "downweight", "length"
 	c.MaxTokens = 5120
 	return c
-}
-
-// Validate names the first setting that can't be.
-func (c *Config) Validate() error {
-	for _, choice := range []struct {
-		key, value string
-		of         []string
-	}{
-		{"params", c.Params, []string{"lora", "full"}},
-		{"orch.overflow", c.OrchOverflow, []string{"truncate", "end"}},
-		{"lr.step", c.LRStep, []string{"iteration", "call"}},
-		{"lr.schedule", c.LRSchedule, optim.Shapes()},
-		{"grpo.estimator", c.Estimator, grpo.Estimators()},
-		{"grpo.group", c.Grouping, grpo.Groupings()},
-		{"grpo.singleton", c.Singleton, []string{"zero", "raw"}},
-		{"loss", c.Loss, grpo.Kinds()},
-		{"loss.aggregation", c.Aggregation, grpo.Aggregations()},
-		{"minibatch.partial", c.MiniBatchPartial, []string{"renormalise", "downweight"}},
-		{"minibatch.order", c.MiniBatchOrder, []string{"rows", "shuffle", "length"}},
-		{"overlong", c.Overlong, []string{"keep", "drop", "full"}},
-		{"eval.split", c.EvalSplit, []string{string(data.Held), string(data.Dev)}},
-	} {
-		if !slices.Contains(choice.of, choice.value) {
-			return fmt.Errorf("%s: %q is none of %v", choice.key, choice.value, choice.of)
-		}
-	}
-	for role, name := range c.Estimators {
-		if !slices.Contains(grpo.Estimators(), name) {
-			return fmt.Errorf("grpo.estimators.%s: %q is none of %v", role, name, grpo.Estimators())
-		}
-	}
-	for _, positive := range []struct {
-		key   string
-		value int
-	}{
-		{"iterations", c.Iterations}, {"tasks", c.Tasks}, {"rollouts", c.Rollouts}, {"max-tokens", c.MaxTokens},
-		{"epochs", c.Epochs}, {"checkpoint.every", c.CheckpointEvery},
-	} {
-		if positive.value < 1 {
-			return fmt.Errorf("%s: %d is less than 1", positive.key, positive.value)
-		}
-	}
-	if c.Ends < 0 || c.Ends > c.Iterations {
-		return fmt.Errorf("ends: %d is no iteration of %d", c.Ends, c.Iterations)
-	}
-	if c.ProbeEvery < 0 || c.ProbeTasks < 0 || c.GradParts < 0 {
-		return fmt.Errorf("metrics: every %d iterations on %d tasks, %d parts can't be", c.ProbeEvery, c.ProbeTasks, c.GradParts)
-	}
-	if c.OverlongPenalty > 0 && c.OverlongBuffer < 1 {
-		return fmt.Errorf("overlong.penalty: it needs overlong.buffer, the tokens before the limit that are punished")
-	}
-	if !(c.Temperature > 0) || math.IsInf(c.Temperature, 0) {
-		return fmt.Errorf("temperature: %v can't be trained at; it must be above 0", c.Temperature)
-	}
-	if _, err := c.Time(); err != nil {
-		return err
-	}
-	if c.Params == "lora" && c.Rank < 1 {
-		return fmt.Errorf("rank: %d is less than 1", c.Rank)
-	}
-	if err := c.adam().Validate(); err != nil {
-		return err
-	}
-	if err := c.schedule().Validate(); err != nil {
-		return err
-	}
-	return c.loss().Validate()
 }
 
 func (c *Config) adam() optim.AdamW {

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"math"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestConfigIsStrictAndNamesTheNearestKey(t *testing.T) {
@@ -20,6 +22,76 @@ func TestConfigIsStrictAndNamesTheNearestKey(t *testing.T) {
 		cfg := clean()
 		if err := cfg.Merge([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %s", c.text, err, c.want)
+		}
+	}
+}
+
+// A number that is not finite would pass every check for a range, and a count
+// below 0 would become the length of something.
+func TestNumbersThatCantBeAreRefusedByName(t *testing.T) {
+	s := reflect.ValueOf(&Config{}).Elem()
+	for i := range s.NumField() {
+		key := s.Type().Field(i).Tag.Get("key")
+		values := map[reflect.Kind][]string{
+			reflect.Int: {"-1", "-9223372036854775808"}, reflect.Float64: {"NaN", "+Inf", "-Inf"},
+		}[s.Field(i).Kind()]
+		if f := s.Field(i); f.Kind() == reflect.Map {
+			key += ".generator"
+			values = map[reflect.Kind][]string{reflect.Int: {"-1", "0"}, reflect.Float64: {"NaN", "-1"}, reflect.String: {"x"}}[f.Type().Elem().Kind()]
+		}
+		for _, value := range values {
+			cfg := clean()
+			if err := cfg.Set(key, value); err != nil {
+				t.Fatal(err)
+			}
+			if err := cfg.Validate(); err == nil || !strings.HasPrefix(err.Error(), key+": ") {
+				t.Errorf("%s=%s: error %v", key, value, err)
+			}
+		}
+	}
+	for _, kv := range []string{
+		"clip=-1", "alpha=0", "alpha=-1", "grpo.epsilon=-1e-6", "temperature=0", "temperature=1e-60", "temperature=-1",
+		"coherence.lambda=-1", "overlong.penalty=-1", "loss.clamp=-1", "log-calls=sometimes", "log-calls=0", "rank=0",
+	} {
+		key, value, _ := strings.Cut(kv, "=")
+		cfg := clean()
+		if err := cfg.Set(key, value); err != nil {
+			t.Fatal(err)
+		}
+		if err := cfg.Validate(); err == nil || !strings.HasPrefix(err.Error(), key+": ") {
+			t.Errorf("%s: error %v", kv, err)
+		}
+	}
+	cfg := clean()
+	cfg.CoherenceLambda, cfg.CoherenceWindow = 1, 0
+	if err := cfg.Validate(); err == nil || !strings.Contains(err.Error(), "coherence.window") {
+		t.Errorf("a window of 0: error %v", err)
+	}
+}
+
+// Deep nesting takes the YAML reader minutes, and no config of ours is deep.
+func TestHostileConfigsAreRefusedAtOnce(t *testing.T) {
+	for name, text := range map[string]string{
+		"objects": strings.Repeat("{a: ", 100_000),
+		"lists":   "lr: " + strings.Repeat("[", 100_000),
+		"large":   "lr: 1 #" + strings.Repeat("x", 1<<20),
+		"staircase": func() string {
+			var b strings.Builder
+			for i := range 1400 {
+				b.WriteString(strings.Repeat(" ", i) + "a:\n")
+			}
+			return b.String()
+		}(),
+		"twice": "lr.warmup: 3\nlr:\n  warmup: 4\n",
+	} {
+		cfg := clean()
+		start := time.Now()
+		err := cfg.Merge([]byte(text))
+		if err == nil || len(err.Error()) > 400 {
+			t.Errorf("%s: error %.500v", name, err)
+		}
+		if d := time.Since(start); d > 5*time.Second {
+			t.Errorf("%s: took %v", name, d)
 		}
 	}
 }

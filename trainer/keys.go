@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -123,27 +124,45 @@ func setRole(f reflect.Value, role, value string) error {
 	return nil
 }
 
+// Bounds on a config file, far above any that makes sense: the YAML reader
+// takes time that grows with the square of the nesting.
+const (
+	maxConfig  = 1 << 20
+	maxNesting = 8
+	maxOpened  = 1000 // brackets and braces
+)
+
 // Merge reads a YAML config: keys of ours, written flat ("lr.warmup: 5") or
-// nested. Anything else in it is an error.
+// nested, each once. Anything else in it is an error.
 func (c *Config) Merge(text []byte) error {
+	if len(text) > maxConfig || bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > maxOpened {
+		return fmt.Errorf("too large for a config: %d bytes", len(text))
+	}
 	var top yaml.MapSlice
 	if err := yaml.UnmarshalWithOptions(text, &top, yaml.UseOrderedMap(), yaml.Strict()); err != nil {
 		return fmt.Errorf("not YAML: %s", strings.ReplaceAll(yaml.FormatError(err, false, false), "\n", " "))
 	}
-	return c.merge("", top)
+	return c.merge("", top, map[string]bool{})
 }
 
-func (c *Config) merge(prefix string, node yaml.MapSlice) error {
+func (c *Config) merge(prefix string, node yaml.MapSlice, seen map[string]bool) error {
 	for _, item := range node {
 		key := prefix + fmt.Sprint(item.Key)
+		if strings.Count(key, ".") > maxNesting {
+			return fmt.Errorf("%.60s: nested too deeply", key)
+		}
+		if seen[key] {
+			return fmt.Errorf("%s: given twice", key)
+		}
 		switch v := item.Value.(type) {
 		case yaml.MapSlice:
-			if err := c.merge(key+".", v); err != nil {
+			if err := c.merge(key+".", v, seen); err != nil {
 				return err
 			}
 		case nil, []any:
 			return fmt.Errorf("%s: a single value is needed", key)
 		default:
+			seen[key] = true
 			if err := c.Set(key, fmt.Sprint(v)); err != nil {
 				return err
 			}
