@@ -2,6 +2,7 @@ package data
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,6 +51,12 @@ const (
 	kindStdin = "stdin"
 	kindCall  = "call"
 )
+
+// mostTests bounds the tests of one record: compressed, a million of them take
+// less room than a picture.
+const mostTests = 100_000
+
+func tooMany() error { return fmt.Errorf("tests: more than %d", mostTests) }
 
 // suite is what is known of a record's tests while they are decoded.
 type suite struct {
@@ -182,31 +189,28 @@ func functionOf(raw json.RawMessage, otherwise string) string {
 
 // list decodes a list of tests.
 func (s *suite) list(raw []byte) error {
-	var items []json.RawMessage
-	if err := Unmarshal(raw, &items); err != nil {
-		return fmt.Errorf("tests: %w", err)
-	}
-	for i, item := range items {
-		n := i + 1
-		if item = bytes.TrimSpace(item); len(item) > 0 && item[0] == '"' {
+	err := eachItem(raw, func(n int, item json.RawMessage) error {
+		if n > mostTests {
+			return tooMany()
+		}
+		if item[0] == '"' {
 			var text string
 			if err := Unmarshal(item, &text); err != nil {
 				return fmt.Errorf("test %d: %w", n, err)
 			}
-			if err := s.assertion(n, text); err != nil {
-				return err
-			}
-			continue
+			return s.assertion(n, text)
 		}
 		var o object
 		if err := Unmarshal(item, &o); err != nil || o == nil {
 			return fmt.Errorf("test %d: not an object", n)
 		}
-		if err := s.row(n, o); err != nil {
-			return err
-		}
+		return s.row(n, o)
+	})
+	var bad *listError
+	if errors.As(err, &bad) {
+		return fmt.Errorf("tests: %w", err)
 	}
-	return nil
+	return err
 }
 
 // row decodes one test of a list.
@@ -273,9 +277,10 @@ func (s *suite) setKind(n int, kind string) error {
 
 // columns decodes {"inputs": […], "outputs": […]}.
 func (s *suite) columns(o object) error {
-	var inputs, outputs []json.RawMessage
-	if json.Unmarshal(o["inputs"], &inputs) != nil || json.Unmarshal(o["outputs"], &outputs) != nil {
-		return errors.New("tests: inputs and outputs must both be lists")
+	inputs, err := items(o["inputs"])
+	outputs, err2 := items(o["outputs"])
+	if err := cmp.Or(err, err2); err != nil {
+		return err
 	}
 	if len(inputs) != len(outputs) {
 		return fmt.Errorf("tests: %d inputs but %d outputs", len(inputs), len(outputs))

@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"encoding/base64"
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -122,6 +123,34 @@ func TestBadTests(t *testing.T) {
 	} {
 		if _, _, err := ParseTests([]byte(raw), ""); err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: %v, want %q", raw, err, part)
+		}
+	}
+}
+
+// A few kilobytes of a compressed record hold lists of millions.
+func TestLongListsTakeNoMemory(t *testing.T) {
+	const n = 1 << 20
+	for name, c := range map[string]struct{ text, want string }{
+		"tests":     {"[" + strings.Repeat(`{"output":1},`, n) + `{"output":1}]`, "more than 100000"},
+		"rubbish":   {"[" + strings.Repeat(`{},`, n) + "{}]", "test 1: no output"},
+		"columns":   {`{"inputs":[` + strings.Repeat(`1,`, n) + `1],"outputs":[1]}`, "more than 100000"},
+		"lines":     {`[{"input":[` + strings.Repeat(`1,`, n) + `1],"output":{}}]`, "test 1: output: an object"},
+		"arguments": {`{"fn_name":"f","inputs":[[` + strings.Repeat(`1,`, n) + `1]],"outputs":[]}`, "1 inputs but 0 outputs"},
+	} {
+		raw := []byte(quoted(packed(c.text)))
+		if len(raw) > 64<<10 {
+			t.Fatalf("%s: the record has %d bytes", name, len(raw))
+		}
+		runtime.GC()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, err := ParseTests(raw, "")
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %.200v, want %q", name, err, c.want)
+		}
+		if took := int64(after.HeapSys) - int64(before.HeapSys); took > 8*int64(len(c.text)) {
+			t.Errorf("%s: %d MiB for %d", name, took>>20, len(c.text)>>20)
 		}
 	}
 }

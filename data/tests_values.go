@@ -81,22 +81,19 @@ func streamText(raw json.RawMessage) (string, error) {
 		err := Unmarshal(raw, &s)
 		return s, err
 	case '[':
-		var items []json.RawMessage
-		if err := Unmarshal(raw, &items); err != nil {
-			return "", err
-		}
-		lines := make([]string, len(items))
-		for i, item := range items {
-			if item = bytes.TrimSpace(item); len(item) > 0 && item[0] == '[' {
-				return "", errors.New("a list within a list where text is needed")
+		var lines strings.Builder
+		err := eachItem(raw, func(n int, item json.RawMessage) error {
+			if item[0] == '[' {
+				return errors.New("a list within a list where text is needed")
 			}
 			line, err := streamText(item)
-			if err != nil {
-				return "", err
+			if n > 1 {
+				lines.WriteByte('\n')
 			}
-			lines[i] = strings.TrimSuffix(line, "\n")
-		}
-		return strings.Join(lines, "\n"), nil
+			lines.WriteString(strings.TrimSuffix(line, "\n"))
+			return err
+		})
+		return lines.String(), err
 	case '{':
 		return "", errors.New("an object where text is needed")
 	}
@@ -116,17 +113,14 @@ func argumentLines(raw json.RawMessage) (lines string, values bool, err error) {
 		err := Unmarshal(raw, &s)
 		return s, false, err
 	case '[':
-		var items []json.RawMessage
-		if err := Unmarshal(raw, &items); err != nil {
-			return "", false, err
-		}
-		args := make([]string, len(items))
-		for i, item := range items {
-			if args[i], err = compact(item); err != nil {
-				return "", false, err
+		var args bytes.Buffer
+		err := eachItem(raw, func(n int, item json.RawMessage) error {
+			if n > 1 {
+				args.WriteByte('\n')
 			}
-		}
-		return strings.Join(args, "\n"), true, nil
+			return json.Compact(&args, item)
+		})
+		return args.String(), true, err
 	}
 	one, err := compact(raw)
 	return one, true, err
@@ -142,7 +136,7 @@ func compact(raw json.RawMessage) (string, error) {
 }
 
 // maxUnpacked bounds what a few compressed bytes may become.
-const maxUnpacked = 512 << 20
+const maxUnpacked = 256 << 20
 
 // unpackText is the JSON in a string: as it is, or as base64 of zlib of it.
 // LiveCodeBench pickles the JSON text first. A pickle is a program, so it is

@@ -40,8 +40,9 @@ func Read(path string) ([]data.Task, data.Report, error) {
 }
 
 // Rows calls f for every row of a JSON file with its line (in an array: its
-// number). A row that is no text or too long comes with an error instead of
-// its bytes; raw is valid during the call only. An error of f ends it.
+// number). A row that is no text, or a line that is too long, comes with an
+// error instead of its bytes; raw is valid during the call only. An error of f
+// ends it, and so does an element of an array that is too long.
 func Rows(ctx context.Context, path string, f func(line int, raw []byte, rowErr error) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -139,17 +140,23 @@ func readLine(r *bufio.Reader, buf []byte) ([]byte, error) {
 }
 
 func arrayRows(ctx context.Context, r io.Reader, f func(int, []byte, error) error) error {
-	d := json.NewDecoder(r)
+	source := &bounded{r: r, left: largestRow}
+	d := json.NewDecoder(source)
 	if _, err := d.Token(); err != nil {
 		return err
 	}
 	for n := 1; d.More(); n++ {
+		source.left = largestRow
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
 			// Inside an array nothing tells where the next row begins.
 			return fmt.Errorf("element %d: %w", n, err)
 		}
-		if err := f(n, raw, nil); err != nil {
+		var rowErr error
+		if !utf8.Valid(raw) {
+			raw, rowErr = nil, data.BadRow("not UTF-8", "")
+		}
+		if err := f(n, raw, rowErr); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
@@ -159,7 +166,26 @@ func arrayRows(ctx context.Context, r io.Reader, f func(int, []byte, error) erro
 	if _, err := d.Token(); err != nil {
 		return fmt.Errorf("end of the array: %w", err)
 	}
+	source.left = largestRow
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("the file goes on after its array")
+	}
 	return nil
+}
+
+// bounded reads until a number of bytes is used up.
+type bounded struct {
+	r    io.Reader
+	left int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("more than %d MiB", largestRow>>20)
+	}
+	n, err := b.r.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
 }
 
 // Collector turns rows into tasks and counts what it can't use.

@@ -94,10 +94,45 @@ func TestArrays(t *testing.T) {
 	if err != nil || len(tasks) != 2 || report.Bad[0].Lines[0] != 2 {
 		t.Errorf("%v %s %v", tasks, report.String(), err)
 	}
-	for _, bad := range []string{`[{"problem":"p","answer":1},{`, `[{"problem":"p","answer":1}`, `[nonsense]`} {
+	tasks, report, err = Read(write(t, "[{\"problem\":\"p\",\"answer\":1},{\"problem\":\"\xff\",\"answer\":2}]\n"))
+	if err != nil || len(tasks) != 1 || len(report.Bad) != 1 || report.Bad[0].Reason != "not UTF-8" || report.Bad[0].Lines[0] != 2 {
+		t.Errorf("an element that is no text: %v %s %v", tasks, report.String(), err)
+	}
+	for _, bad := range []string{`[{"problem":"p","answer":1}] {"problem":"q","answer":2}`, `[{"problem":"p","answer":1}]]`, `[{"problem":"p","answer":1},{`, `[{"problem":"p","answer":1}`, `[nonsense]`} {
 		if _, _, err := Read(write(t, bad)); err == nil || !strings.Contains(err.Error(), "set.jsonl") {
 			t.Errorf("%q: error %v", bad, err)
 		}
+	}
+}
+
+func TestAnElementOverTheLimitEndsTheReadingWithoutMemory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "long.json")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(`[{"problem":"`); err != nil {
+		t.Fatal(err)
+	}
+	chunk := []byte(strings.Repeat("x", 1<<20))
+	for range 3 * largestRow / len(chunk) {
+		if _, err := f.Write(chunk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := f.WriteString(`","answer":1}]`); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, _, err = Read(path)
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), "element 1: more than 64 MiB") {
+		t.Errorf("error %v", err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 5*largestRow {
+		t.Errorf("%d MiB were taken", took>>20)
 	}
 }
 

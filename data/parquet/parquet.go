@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"troupe/data"
@@ -45,7 +46,7 @@ func (s Schema) Has(names ...string) bool {
 }
 
 // silence is how long the child may work on one row.
-const silence = time.Minute
+var silence = time.Minute // shorter in a test
 
 // largestFrame bounds what the parent takes from the child at once.
 const largestFrame = largestRow + 1<<20
@@ -105,20 +106,21 @@ func read(ctx context.Context, path string, columns []string, f func(kind byte, 
 	if err := cmd.Start(); err != nil {
 		return fail(err)
 	}
-	stuck := false
-	watch := time.AfterFunc(silence, func() { stuck = true; cancel() })
+	var stuck atomic.Bool
+	watch := time.AfterFunc(silence, func() { stuck.Store(true); cancel() })
 	err = frames(bufio.NewReaderSize(out, 1<<18), func(kind byte, payload []byte) error {
-		watch.Reset(silence)
+		watch.Stop() // what f does with a row is no silence of the child's
+		defer watch.Reset(silence)
 		return f(kind, payload)
 	})
-	stopped := !watch.Stop()
+	watch.Stop()
 	cancel() // after a complete answer or a fault of ours the child has nothing to do
 	waitErr := cmd.Wait()
 	var broken brokenPipe
 	switch {
 	case err == nil:
 		return nil
-	case stopped && stuck:
+	case stuck.Load():
 		return fail(fmt.Errorf("no row in %v: given up", silence))
 	case errors.As(err, &broken):
 		if e := context.Cause(ctx); e != nil && ctx.Err() != nil && !errors.Is(e, context.Canceled) {
@@ -132,18 +134,20 @@ func read(ctx context.Context, path string, columns []string, f func(kind byte, 
 // looksLikeParquet checks the marks at both ends, and the length of the footer
 // against the file's, before any library sees them.
 func looksLikeParquet(path string) error {
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case st.IsDir():
+		return errors.New("it is a folder")
+	case !st.Mode().IsRegular():
+		return errors.New("it is no regular file")
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	st, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if st.IsDir() {
-		return errors.New("it is a folder")
-	}
 	var head, foot [8]byte
 	if st.Size() < 12 {
 		return fmt.Errorf("%d bytes are too few for a parquet file", st.Size())

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	parquetgo "github.com/parquet-go/parquet-go"
 
@@ -135,6 +136,23 @@ func TestAnErrorOfTheCallerEndsTheReading(t *testing.T) {
 		return nil
 	})
 	if !errors.Is(err, boom) || n != 3 {
+		t.Errorf("%d rows, error %v", n, err)
+	}
+}
+
+// Only the child is watched: whoever takes the rows may take his time.
+func TestASlowCallerIsNotTakenForAStuckReader(t *testing.T) {
+	defer func(d time.Duration) { silence = d }(silence)
+	silence = 1500 * time.Millisecond
+	n := 0
+	rows := 20_000 // more than all buffers hold
+	err := Rows(t.Context(), write(t, records(rows)), []string{"id", "prompt"}, func(int, []byte, error) error {
+		if n++; n == 1 {
+			time.Sleep(silence + silence/4)
+		}
+		return nil
+	})
+	if err != nil || n != rows {
 		t.Errorf("%d rows, error %v", n, err)
 	}
 }
