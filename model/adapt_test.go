@@ -16,6 +16,8 @@ import (
 
 func (g *golden) adapter(t *testing.T, m *Model, name string) *lora.Adapter {
 	t.Helper()
+	g.need(t, "adapters", name, lora.ConfigFile)
+	g.need(t, "adapters", name, lora.WeightsFile)
 	a, err := m.LoadAdapter(filepath.Join(g.dir, "adapters", name))
 	if err != nil {
 		t.Fatal(err)
@@ -35,6 +37,8 @@ func (g *golden) adapters() []string {
 
 func TestGoldenAdapters(t *testing.T) {
 	eachGolden(t, func(t *testing.T, g *golden) {
+		g.need(t, "adapters")
+		g.needModel(t)
 		for i, name := range append(g.adapters(), g.adapters()...) {
 			kind := NumericsF32
 			if i >= len(g.adapters()) {
@@ -135,9 +139,7 @@ func TestGoldenGroup(t *testing.T) {
 func TestGoldenAdamW(t *testing.T) {
 	eachGolden(t, func(t *testing.T, g *golden) {
 		in := g.Inputs.AdamW
-		if _, err := os.Stat(filepath.Join(g.dir, "golden", "adamw.safetensors")); err != nil {
-			t.Skip("not copied into testdata; set TROUPE_GOLDEN")
-		}
+		g.need(t, "golden", "adamw.safetensors")
 		m := g.load(t, false)
 		a := g.adapter(t, m, "a1")
 		var params [][]float32

@@ -2,7 +2,9 @@ package model
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -16,48 +18,65 @@ import (
 func TestGoldenBadCheckpointsAreRefused(t *testing.T) {
 	dir := filepath.Join(filepath.Dir(goldenDir()), "bad")
 	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("no golden file bad/cases.json")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cases []struct{ Case, Level, Fault string }
+	var cases []badCase
 	if err := json.Unmarshal(text, &cases); err != nil {
 		t.Fatal(err)
 	}
-	refused := 0
+	levels := map[string]int{}
 	for _, c := range cases {
-		at := filepath.Join(dir, c.Case)
-		for _, trainable := range []bool{false, true} {
-			m, err := Load(at, LoadOptions{Trainable: trainable})
-			if c.Level == "adapter" || strings.HasPrefix(c.Case, "50") {
-				if err != nil {
-					t.Fatalf("%s: %v", c.Case, err)
-				}
-				_, err = m.LoadAdapter(filepath.Join(at, "adapter"))
+		levels[c.Level]++
+		t.Run(c.Case, func(t *testing.T) {
+			at := filepath.Join(dir, c.Case)
+			if _, err := os.Stat(at); err != nil {
+				t.Skipf("no golden folder bad/%s", c.Case)
 			}
-			switch {
-			case c.Level == "none" || c.Level == "warning":
-				if err != nil {
-					t.Errorf("%s: %v", c.Case, err)
-				} else if warned := len(m.Warnings) > 0; warned != (c.Level == "warning") {
-					t.Errorf("%s: warnings %q", c.Case, m.Warnings)
-				}
-				continue
-			case err == nil:
-				t.Errorf("%s loaded, although: %s", c.Case, c.Fault)
-				continue
+			for _, trainable := range []bool{false, true} {
+				c.check(t, at, trainable)
 			}
-			refused++
-			if !strings.Contains(err.Error(), c.Case) {
-				t.Errorf("%s: the error does not name the file: %v", c.Case, err)
-			}
-			if want := faultWord(c.Fault); !strings.Contains(err.Error(), want) && c.Case != "20-fractional-dimension" {
-				t.Errorf("%s: the error lacks %q: %v", c.Case, want, err)
-			}
+		})
+	}
+	if levels["none"] != 2 || levels["warning"] != 2 || len(cases) != 61 {
+		t.Errorf("cases by level: %v; want 2 sound ones, 2 to warn about and 57 to refuse", levels)
+	}
+}
+
+// badCase is a checkpoint with one fault. Its level says how bad that is.
+type badCase struct{ Case, Level, Fault string }
+
+// check loads the checkpoint, and its adapter where the case is about that.
+func (c badCase) check(t *testing.T, at string, trainable bool) {
+	t.Helper()
+	m, err := Load(at, LoadOptions{Trainable: trainable})
+	if _, none := os.Stat(filepath.Join(at, "adapter")); none == nil {
+		if err != nil {
+			t.Fatal(err)
 		}
+		_, err = m.LoadAdapter(filepath.Join(at, "adapter"))
 	}
-	if refused != 2*57 {
-		t.Errorf("%d refusals, want 57 twice", refused)
+	switch {
+	case c.Level == "none" && (err != nil || len(m.Warnings) > 0):
+		t.Errorf("error %v, warnings %q", err, m.Warnings)
+	case c.Level == "none":
+	case c.Level == "warning" && (err != nil || len(m.Warnings) != 1 || !c.named(m.Warnings[0])):
+		t.Errorf("error %v, warnings %q; to be warned of: %s", err, m.Warnings, c.Fault)
+	case c.Level == "warning":
+	case err == nil:
+		t.Errorf("loaded, although: %s", c.Fault)
+	case !c.named(err.Error()):
+		t.Errorf("the error names neither file nor fault: %v; the fault: %s", err, c.Fault)
 	}
+}
+
+// named reports whether a message names the folder and the word of the fault.
+func (c badCase) named(message string) bool {
+	// In case 20 every norm has the fault, and another stands first.
+	return strings.Contains(message, c.Case) && (strings.Contains(message, faultWord(c.Fault)) || c.Case == "20-fractional-dimension")
 }
 
 // faultWord picks the word of a fault that the error has to contain: a
@@ -73,6 +92,7 @@ func faultWord(fault string) string {
 
 func TestGoldenConfigsMeanTheSameInBothSpellings(t *testing.T) {
 	eachGolden(t, func(t *testing.T, g *golden) {
+		g.need(t, ConfigFile)
 		want, err := ReadConfig(g.dir)
 		if err != nil {
 			t.Fatal(err)

@@ -38,6 +38,9 @@ func TestGoldenBadContainersAreRefused(t *testing.T) {
 			continue
 		}
 		t.Run(c.Case, func(t *testing.T) {
+			if _, err := os.Stat(filepath.Join(dir, c.Case)); err != nil {
+				t.Skipf("no golden folder bad/%s", c.Case)
+			}
 			ck, err := OpenCheckpoint(filepath.Join(dir, c.Case))
 			if err == nil {
 				ck.Close()

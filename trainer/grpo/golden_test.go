@@ -2,6 +2,8 @@ package grpo
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,6 +20,9 @@ func golden(t *testing.T, name string, v any) {
 		dir = "testdata"
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "grpo", name))
+	if errors.Is(err, fs.ErrNotExist) && dir != "testdata" {
+		t.Skipf("no golden file grpo/%s", name)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
