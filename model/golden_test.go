@@ -71,8 +71,8 @@ func eachGolden(t *testing.T, f func(t *testing.T, g *golden)) {
 	}
 }
 
-// tensor reads a golden tensor.
-func (g *golden) tensor(t *testing.T, file, name string) []float32 {
+// open is a file of golden tensors; the test skips where it is absent.
+func (g *golden) open(t *testing.T, file string) *safetensors.File {
 	t.Helper()
 	f := g.files[file]
 	if f == nil {
@@ -84,6 +84,13 @@ func (g *golden) tensor(t *testing.T, file, name string) []float32 {
 		g.files[file] = f
 		t.Cleanup(func() { f.Close(); delete(g.files, file) })
 	}
+	return f
+}
+
+// tensor reads a golden tensor.
+func (g *golden) tensor(t *testing.T, file, name string) []float32 {
+	t.Helper()
+	f := g.open(t, file)
 	e, ok := f.Tensor(name)
 	if !ok {
 		t.Fatalf("%s has no %s", file, name)
@@ -232,6 +239,9 @@ func (g *golden) checkForward(t *testing.T, m *Model, tolLogits, tolHidden float
 	for l := range m.layers {
 		near(t, "hidden", p.x[l+1][:33*h], g.tensor(t, "forward", "hidden/layer"+string(rune('0'+l))), tolHidden)
 	}
+	final := make([]float32, p.rows*h)
+	p.pool.RMSNorm(final, h, p.x[len(m.layers)], h, p.rows, h, m.norm, float32(m.Config.Eps), nil)
+	near(t, "state after the final norm", final[:33*h], g.tensor(t, "forward", "hidden/final_norm"), tolHidden)
 }
 
 // weighted is the golden loss: the sum of w_t · -logprob_t.
