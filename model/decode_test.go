@@ -292,6 +292,16 @@ func TestGoldenGreedy(t *testing.T) {
 				t.Errorf("ids %v, want %v", out[0].IDs, c.Continuation)
 			}
 		}
+		for _, c := range g.Text.Generate {
+			stop := []int32{509, 507} // of its generation_config.json
+			out, err := d.Generate(context.Background(), []GenRequest{{Prompt: c.Prompt, MaxTokens: c.MaxTokens, Stop: stop}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(out[0].IDs, c.Continuation) || (out[0].Finish == FinishStop) != c.Stopped {
+				t.Errorf("ids %v (%s), want %v", out[0].IDs, out[0].Finish, c.Continuation)
+			}
+		}
 	})
 }
 

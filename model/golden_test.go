@@ -51,6 +51,14 @@ type golden struct {
 		Prompt       []int32 `json:"prompt_ids"`
 		Continuation []int32 `json:"continuation_ids"`
 	}
+	Text struct {
+		Generate []struct {
+			Prompt       []int32 `json:"prompt_ids"`
+			MaxTokens    int     `json:"max_new_tokens"`
+			Continuation []int32 `json:"continuation_ids"`
+			Stopped      bool    `json:"stopped_at_eos"`
+		}
+	}
 	files map[string]*safetensors.File
 }
 

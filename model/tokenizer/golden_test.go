@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"unicode/utf8"
 )
 
 // goldenDir is the root of the golden data: TROUPE_GOLDEN, else testdata.
@@ -188,6 +189,12 @@ func TestGoldenClasses(t *testing.T) {
 		Letter [][2]rune `json:"letter"`
 		Number [][2]rune `json:"number"`
 		Space  [][2]rune `json:"space"`
+		Late   [][2]rune `json:"nfc_marks_taken_as_starters"`
+		Apart  []struct {
+			From []rune
+			To   rune
+		} `json:"nfc_not_composed"`
+		LongS []rune `json:"contraction_s_also_matches"`
 	}
 	b, err := os.ReadFile(goldenFile(t, "text", "classes.json"))
 	if err != nil {
@@ -196,6 +203,8 @@ func TestGoldenClasses(t *testing.T) {
 	if err := json.Unmarshal(b, &want); err != nil {
 		t.Fatal(err)
 	}
+	// The golden list was made with the marks of Unicode 14; these came later.
+	unicode15 := [][2]rune{{0x10efd, 0x10eff}, {0x11f41, 0x11f42}, {0x1e08f, 0x1e08f}, {0x1e4ec, 0x1e4ef}}
 	for r := rune(0); r <= maxRune; r++ {
 		c := classOther
 		switch {
@@ -208,6 +217,19 @@ func TestGoldenClasses(t *testing.T) {
 		}
 		if got := classOf(r); got != c {
 			t.Fatalf("class of %U is %d, want %d", r, got, c)
+		}
+		if (inRanges(want.Late, r) || inRanges(unicode15, r)) != inRanges(lateMarks, r) {
+			t.Errorf("%U is taken for a starter: %v", r, inRanges(lateMarks, r))
+		}
+	}
+	for _, a := range want.Apart {
+		if got := nfc(string(a.From)); got != string(a.From) || nfc(string(a.To)) != string(a.To) {
+			t.Errorf("%+q becomes %+q; it stays apart from %U", string(a.From), got, a.To)
+		}
+	}
+	for _, r := range want.LongS {
+		if got := contraction("'"+string(r), true); got != 1+utf8.RuneLen(r) {
+			t.Errorf("the contraction of %U has %d bytes", r, got)
 		}
 	}
 }
@@ -225,6 +247,7 @@ func TestGoldenSmall(t *testing.T) {
 			} `json:"encode"`
 			Decode []struct {
 				IDs  []int32 `json:"ids"`
+				Hex  string  `json:"bytes_hex"`
 				Text string  `json:"text"`
 			} `json:"decode"`
 			Generate []struct {
@@ -232,6 +255,7 @@ func TestGoldenSmall(t *testing.T) {
 				PromptIDs        []int32 `json:"prompt_ids"`
 				ContinuationIDs  []int32 `json:"continuation_ids"`
 				ContinuationText string  `json:"continuation_text"`
+				WithSpecial      string  `json:"continuation_text_with_special"`
 			} `json:"generate"`
 		} `json:"text"`
 	}
@@ -259,6 +283,13 @@ func TestGoldenSmall(t *testing.T) {
 				if got := tok.Decode(r.IDs, false); got != r.Text {
 					t.Errorf("decode %v: %+q, want %+q", r.IDs, got, r.Text)
 				}
+				var raw []byte
+				for _, id := range r.IDs {
+					raw = append(raw, tok.Bytes(id)...)
+				}
+				if got := hex.EncodeToString(raw); got != r.Hex {
+					t.Errorf("bytes of %v: %s, want %s", r.IDs, got, r.Hex)
+				}
 			}
 			for _, r := range golden.Text.Generate {
 				if got := tok.Encode(r.Prompt); !slices.Equal(got, r.PromptIDs) {
@@ -266,6 +297,9 @@ func TestGoldenSmall(t *testing.T) {
 				}
 				if got := tok.Decode(r.ContinuationIDs, true); got != r.ContinuationText {
 					t.Errorf("continuation %v: %q, want %q", r.ContinuationIDs, got, r.ContinuationText)
+				}
+				if got := tok.Decode(r.ContinuationIDs, false); got != r.WithSpecial {
+					t.Errorf("continuation %v with special tokens: %q, want %q", r.ContinuationIDs, got, r.WithSpecial)
 				}
 			}
 		})
