@@ -57,6 +57,9 @@ func (e *Evaluation) Log(ctx context.Context, cfg *Config, parts Parts, temperat
 	}
 	b := store.Batch{Run: id, State: store.Done}
 	accuracy, stderr, n := e.PassAt1()
+	if n == 0 {
+		accuracy = math.NaN() // stored as NULL: nothing is known, which is not 0
+	}
 	b.Evals = []store.Eval{{Split: split, Temperature: temperature, N: n, Accuracy: accuracy, Stderr: stderr}}
 	right := e.Right()
 	for i, task := range e.Tasks {

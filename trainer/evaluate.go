@@ -168,7 +168,7 @@ func loadSet(base *model.Model, name, dir string) (*policy.Set, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	m, err := model.Load(dir, model.LoadOptions{Numerics: base.Numerics()})
+	m, err := model.Load(dir, model.LoadOptions{Numerics: base.Numerics(), Vocab: base.Vocab()})
 	return &policy.Set{Name: name, Model: m}, err
 }
 
@@ -204,9 +204,7 @@ func (e *Evaluation) PassAt1() (accuracy, stderr float64, n int) {
 	return accuracy, metrics.Std(judged) / math.Sqrt(math.Max(1, float64(n))), n
 }
 
-// PassAtN is the share of tasks with a right answer among the samples, and
-// MajorityAtN the share where the answer given most often was right; key tells
-// answers apart.
+// PassAtN is the share of judged tasks with a right answer among the samples.
 func (e *Evaluation) PassAtN() float64 {
 	right := make([]float64, 0, len(e.Tasks))
 	for _, eps := range e.Episodes {

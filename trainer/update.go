@@ -174,16 +174,28 @@ func (t *Trainer) measure(ctx context.Context, set *policy.Set, u *updated, rows
 // weights are the weights of the rows' tokens in a mini-batch's loss.
 func (t *Trainer) weights(rows []*row) ([]float64, error) {
 	lengths := make([]int, len(rows))
-	longest := 0
 	for i, r := range rows {
 		lengths[i] = len(r.call.IDs)
-		longest = max(longest, r.call.MaxTokens)
 	}
-	opt := grpo.WeightOptions{Aggregation: grpo.Aggregation(t.cfg.Aggregation), Longest: longest}
+	opt := grpo.WeightOptions{Aggregation: grpo.Aggregation(t.cfg.Aggregation), Longest: t.longest()}
 	if t.cfg.MiniBatchPartial == "downweight" {
 		opt.Rows = t.cfg.MiniBatch
 	}
 	return grpo.TokenWeights(lengths, opt)
+}
+
+// longest is the most tokens that a reply of any role may have: the same
+// constant for every mini-batch, whichever roles have rows in it.
+func (t *Trainer) longest() int {
+	n := 0
+	for _, role := range t.workflow.Roles() {
+		if own := t.cfg.RoleTokens[role]; own > 0 {
+			n = max(n, own)
+		} else {
+			n = max(n, t.cfg.MaxTokens)
+		}
+	}
+	return n
 }
 
 // gradients takes the gradient of a mini-batch apart by role and slot, in one

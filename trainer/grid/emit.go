@@ -89,9 +89,6 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Formats lists the kinds of job files.
-func Formats() []string { return []string{"slurm", "k8s"} }
-
 // ErrBatch is in the chain of errors about a batch that no job file can say.
 var ErrBatch = errors.New("no such jobs")
 

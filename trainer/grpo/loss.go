@@ -35,11 +35,6 @@ type Loss struct {
 	Clamp    float64 // bound on |log ρ|, beyond which a token has no gradient: 20 in verl, 0 for none
 }
 
-// Default is the study's loss: clip 0.2/0.28, dual clip 3, clamp 20.
-func Default() Loss {
-	return Loss{Kind: PPO, ClipLow: 0.2, ClipHigh: 0.28, DualClip: 3, Cap: 5, Clamp: 20}
-}
-
 // Validate reports constants that make no loss.
 func (l Loss) Validate() error {
 	switch l.Kind {

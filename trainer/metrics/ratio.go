@@ -56,8 +56,3 @@ func CompareOffPolicy(training, rollout [][]float64) OffPolicy {
 	}
 	return o
 }
-
-// Perplexity of rows of log-probabilities: the mean over rows of exp(-mean).
-func Perplexity(rows [][]float64) float64 {
-	return CompareOffPolicy(rows, rows).TrainingPPL
-}

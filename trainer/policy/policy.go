@@ -55,10 +55,15 @@ func Parse(spec string, roles []string) (Map, error) {
 		if !slices.Contains(roles, role) {
 			return m, fmt.Errorf("policy %q: the workflow has no role %q, only %s", spec, role, strings.Join(roles, ", "))
 		}
-		m.set[role] = name
-		if name != set {
-			m.frozen[name] = true
+		if m.set[role] != "" {
+			return m, fmt.Errorf("policy %q names the role %q twice", spec, role)
 		}
+		m.set[role] = name
+		frozen := name != set
+		if had, known := m.frozen[name]; known && had != frozen {
+			return m, fmt.Errorf("policy %q: the set %q is frozen in one place and not in another", spec, name)
+		}
+		m.frozen[name] = frozen
 	}
 	for _, r := range roles {
 		if m.set[r] == "" {

@@ -34,7 +34,8 @@ func TestRouting(t *testing.T) {
 			t.Errorf("%s: spec or frozen wrong", c.spec)
 		}
 	}
-	for _, bad := range []string{"", "share", "generator=a", "generator=a,writer=b", "generator=../x,aggregator=b", "generator=!,aggregator=b"} {
+	for _, bad := range []string{"", "share", "generator=a", "generator=a,writer=b", "generator=../x,aggregator=b", "generator=!,aggregator=b",
+		"generator=a!,aggregator=a", "generator=a,generator=b,aggregator=c"} {
 		if _, err := Parse(bad, roles); err == nil {
 			t.Errorf("%q: accepted", bad)
 		}
