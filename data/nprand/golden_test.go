@@ -5,34 +5,15 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math/big"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
+
+	"troupe/internal/golden"
 )
 
-// golden reads a file of NumPy's own results.
-func golden(t *testing.T, name string, into any) {
-	t.Helper()
-	dir := "testdata"
-	if d := os.Getenv("TROUPE_GOLDEN"); d != "" {
-		dir = d
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "numpy", name))
-	if errors.Is(err, fs.ErrNotExist) && dir != "testdata" {
-		t.Skipf("no golden file numpy/%s", name)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, into); err != nil {
-		t.Fatal(err)
-	}
-}
+// The golden numbers are NumPy's own.
 
 // order is how the golden files tell an order of rows.
 type order struct {
@@ -81,7 +62,7 @@ func TestGoldenSeedSequence(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "seedsequence.json", &file)
+	golden.JSON(t, &file, "numpy", "seedsequence.json")
 	for _, s := range file.Sequences {
 		var text string
 		var list []json.Number
@@ -130,7 +111,7 @@ func TestGoldenPCG64(t *testing.T) {
 			}
 		} `json:"one_generator_many_calls"`
 	}
-	golden(t, "pcg64.json", &file)
+	golden.JSON(t, &file, "numpy", "pcg64.json")
 	for _, c := range file.Generators {
 		g := New(c.Seed)
 		if s, inc := fmt.Sprintf("%016x%016x", g.hi, g.lo), fmt.Sprintf("%016x%016x", g.incHi, g.incLo); s != c.State || inc != c.Inc {
@@ -188,7 +169,7 @@ func TestGoldenIntegers(t *testing.T) {
 			MaskedInterval []uint64 `json:"masked_interval"`
 		}
 	}
-	golden(t, "integers.json", &file)
+	golden.JSON(t, &file, "numpy", "integers.json")
 	for _, c := range file.Int64 {
 		g, m := New(c.Seed), New(c.Seed)
 		for i := range c.Lemire {
@@ -213,7 +194,7 @@ func TestGoldenPermutations(t *testing.T) {
 			order
 		}
 	}
-	golden(t, "permutation.json", &file)
+	golden.JSON(t, &file, "numpy", "permutation.json")
 	for _, c := range file.Permutation {
 		c.check(t, fmt.Sprintf("permutation(%d), seed %d", c.N, c.Seed), New(c.Seed).Permutation(c.N))
 	}
@@ -238,7 +219,7 @@ func TestGoldenDatasets(t *testing.T) {
 			order
 		}
 	}
-	golden(t, "datasets.json", &file)
+	golden.JSON(t, &file, "numpy", "datasets.json")
 	paper := false
 	for _, c := range file.Split {
 		if c.TestSize >= 1 {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"troupe/internal/golden"
 )
 
 type chatRow struct {
@@ -37,7 +39,7 @@ type chatCase struct {
 
 func TestGoldenChat(t *testing.T) {
 	cases := 0
-	for _, r := range rows[chatRow](t, goldenFile(t, "text", "chat.jsonl")) {
+	for _, r := range rows[chatRow](t, golden.Path(t, "text", "chat.jsonl")) {
 		if r.Renderer == "paper-completion" {
 			checkCompletion(t, r)
 			cases++
@@ -95,7 +97,7 @@ func checkCompletion(t *testing.T, r chatRow) {
 // messages as untrusted differs only where they hold control tokens.
 func TestGoldenChatIDs(t *testing.T) {
 	tok := publishedTokenizer(t, "qwen3")
-	for _, r := range rows[chatRow](t, goldenFile(t, "text", "chat.jsonl")) {
+	for _, r := range rows[chatRow](t, golden.Path(t, "text", "chat.jsonl")) {
 		for _, c := range r.Cases {
 			if c.IDs == nil {
 				continue

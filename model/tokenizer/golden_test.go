@@ -12,25 +12,9 @@ import (
 	"sync"
 	"testing"
 	"unicode/utf8"
+
+	"troupe/internal/golden"
 )
-
-// goldenDir is the root of the golden data: TROUPE_GOLDEN, else testdata.
-func goldenDir() string {
-	if dir := os.Getenv("TROUPE_GOLDEN"); dir != "" {
-		return dir
-	}
-	return "testdata"
-}
-
-// goldenFile is a file of the golden data; its test skips where it is absent.
-func goldenFile(t *testing.T, path ...string) string {
-	t.Helper()
-	name := filepath.Join(append([]string{goldenDir()}, path...)...)
-	if _, err := os.Stat(name); err != nil {
-		t.Skipf("no golden file %s", filepath.Join(path...))
-	}
-	return name
-}
 
 // rows decodes a file of JSON lines.
 func rows[T any](t *testing.T, path string) []T {
@@ -107,7 +91,7 @@ func TestGoldenIDs(t *testing.T) {
 	for _, name := range []string{"qwen3", "llama3"} {
 		t.Run(name, func(t *testing.T) {
 			tok := publishedTokenizer(t, name)
-			all := rows[idsRow](t, goldenFile(t, "text", name+"_ids.jsonl"))
+			all := rows[idsRow](t, golden.Path(t, "text", name+"_ids.jsonl"))
 			for _, r := range all {
 				checkRow(t, tok, r)
 			}
@@ -154,7 +138,7 @@ func TestGoldenStream(t *testing.T) {
 		Chunks     []*string `json:"chunks"`
 		DecodeSkip *string   `json:"decode_skip"`
 	}
-	for i, r := range rows[row](t, goldenFile(t, "text", "qwen3_stream.jsonl")) {
+	for i, r := range rows[row](t, golden.Path(t, "text", "qwen3_stream.jsonl")) {
 		s := tok.NewStream(false)
 		whole := ""
 		ids := make([]int32, len(r.IDs))
@@ -196,13 +180,7 @@ func TestGoldenClasses(t *testing.T) {
 		} `json:"nfc_not_composed"`
 		LongS []rune `json:"contraction_s_also_matches"`
 	}
-	b, err := os.ReadFile(goldenFile(t, "text", "classes.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, &want); err != nil {
-		t.Fatal(err)
-	}
+	golden.JSON(t, &want, "text", "classes.json")
 	// The golden list was made with the marks of Unicode 14; these came later.
 	unicode15 := [][2]rune{{0x10efd, 0x10eff}, {0x11f41, 0x11f42}, {0x1e08f, 0x1e08f}, {0x1e4ec, 0x1e4ef}}
 	for r := rune(0); r <= maxRune; r++ {
@@ -237,7 +215,7 @@ func TestGoldenClasses(t *testing.T) {
 // TestGoldenSmall is the tokenizer of the golden checkpoint, in both spellings
 // of its merges.
 func TestGoldenSmall(t *testing.T) {
-	var golden struct {
+	var want struct {
 		Text struct {
 			Encode []struct {
 				Text    string  `json:"text"`
@@ -259,27 +237,21 @@ func TestGoldenSmall(t *testing.T) {
 			} `json:"generate"`
 		} `json:"text"`
 	}
-	b, err := os.ReadFile(goldenFile(t, "model", "qwen3-tied", "golden.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, &golden); err != nil {
-		t.Fatal(err)
-	}
+	golden.JSON(t, &want, "model", "qwen3-tied", "golden.json")
 	for _, name := range []string{FileName, "tokenizer_merges_as_strings.json"} {
 		t.Run(name, func(t *testing.T) {
-			tok, err := Load(goldenFile(t, "model", "qwen3-tied", name))
+			tok, err := Load(golden.Path(t, "model", "qwen3-tied", name))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := tok.EOS(); !slices.Equal(got, []int32{509, 507}) {
 				t.Errorf("end tokens %v", got)
 			}
-			for _, r := range golden.Text.Encode {
+			for _, r := range want.Text.Encode {
 				checkRow(t, tok, idsRow{Text: r.Text, IDs: r.IDs, Decode: &r.Decoded, DecodeSkip: &r.Skip,
 					Plain: tok.EncodePlain(r.Text), SpecialOff: tok.EncodeSpecialPlain(r.Text)})
 			}
-			for _, r := range golden.Text.Decode {
+			for _, r := range want.Text.Decode {
 				if got := tok.Decode(r.IDs, false); got != r.Text {
 					t.Errorf("decode %v: %+q, want %+q", r.IDs, got, r.Text)
 				}
@@ -291,7 +263,7 @@ func TestGoldenSmall(t *testing.T) {
 					t.Errorf("bytes of %v: %s, want %s", r.IDs, got, r.Hex)
 				}
 			}
-			for _, r := range golden.Text.Generate {
+			for _, r := range want.Text.Generate {
 				if got := tok.Encode(r.Prompt); !slices.Equal(got, r.PromptIDs) {
 					t.Errorf("prompt %q: %v, want %v", r.Prompt, got, r.PromptIDs)
 				}

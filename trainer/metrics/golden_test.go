@@ -1,36 +1,14 @@
 package metrics
 
 import (
-	"encoding/json"
-	"errors"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
+	"troupe/internal/golden"
 	"troupe/internal/prng"
 )
 
-// golden reads numbers made with scipy, statsmodels and verl 0.6.1;
-// TROUPE_GOLDEN names another directory with the same layout.
-func golden(t *testing.T, name string, v any) {
-	t.Helper()
-	dir := os.Getenv("TROUPE_GOLDEN")
-	if dir == "" {
-		dir = "testdata"
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "grpo", name))
-	if errors.Is(err, fs.ErrNotExist) && dir != "testdata" {
-		t.Skipf("no golden file grpo/%s", name)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, v); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-}
+// The golden numbers were made with scipy, statsmodels and verl 0.6.1.
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-14+1e-12*math.Abs(b) }
 
@@ -88,7 +66,7 @@ func TestGoldenStatistics(t *testing.T) {
 			Low, High float64
 		}
 	}
-	golden(t, "stats.json", &g)
+	golden.JSON(t, &g, "grpo", "stats.json")
 	for _, c := range g.McNemar {
 		e, m := McNemar(c.First, c.Second)
 		if !near(e, c.Exact) || !near(m, c.Mid) {
@@ -167,7 +145,7 @@ func TestGoldenOffPolicy(t *testing.T) {
 		}
 		Want map[string]map[string]float64 `json:"offpolicy_metrics"`
 	}
-	golden(t, "rollout_corr.json", &g)
+	golden.JSON(t, &g, "grpo", "rollout_corr.json")
 	for name, want := range g.Want {
 		in := g.Inputs[name]
 		training, rollout := make([][]float64, len(in.New)), make([][]float64, len(in.New))

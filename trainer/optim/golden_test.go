@@ -1,34 +1,13 @@
 package optim
 
 import (
-	"encoding/json"
-	"errors"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
+
+	"troupe/internal/golden"
 )
 
-// golden reads numbers made with torch 2.15 and verl 0.6.1; TROUPE_GOLDEN names
-// another directory with the same layout.
-func golden(t *testing.T, name string, v any) {
-	t.Helper()
-	dir := os.Getenv("TROUPE_GOLDEN")
-	if dir == "" {
-		dir = "testdata"
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "grpo", name))
-	if errors.Is(err, fs.ErrNotExist) && dir != "testdata" {
-		t.Skipf("no golden file grpo/%s", name)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, v); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-}
+// The golden numbers were made with torch 2.15 and verl 0.6.1.
 
 // tensors flattens nested JSON arrays: one slice for each element of the outer
 // array. Strings spell NaN and infinities.
@@ -81,7 +60,7 @@ func TestGoldenAdamW(t *testing.T) {
 			Steps       []optimizerStep
 		}
 	}
-	golden(t, "optimizer.json", &g)
+	golden.JSON(t, &g, "grpo", "optimizer.json")
 	a := AdamW{Beta1: g.Betas[0], Beta2: g.Betas[1], Epsilon: g.Eps, WeightDecay: g.Decay}
 	for _, run := range g.Runs {
 		t.Run(run.Name+" "+run.Dtype, func(t *testing.T) {
@@ -161,7 +140,7 @@ func TestGoldenSchedule(t *testing.T) {
 			LR    [][]float64
 		} `json:"cosine_by_iteration"`
 	}
-	golden(t, "schedule.json", &g)
+	golden.JSON(t, &g, "grpo", "schedule.json")
 	base := Schedule{Shape: Cosine, Rate: g.Rate, Warmup: g.Warmup, Total: g.Total}
 	named := map[string]func(s *Schedule){
 		"constant":                     func(s *Schedule) { s.Shape, s.Warmup = Constant, 0 },
