@@ -208,3 +208,63 @@ func TestGoldenMicrobatch(t *testing.T) {
 		t.Error("no length-balanced order was checked")
 	}
 }
+
+// TestGoldenSteps takes whole optimizer steps: mini-batches in their order, a
+// short last one weighing less, with the gradient of every token. Cases whose
+// numbers depend on how a mini-batch is cut into micro-batches are left out.
+func TestGoldenSteps(t *testing.T) {
+	var g struct {
+		Small struct {
+			Old   [][]num `json:"old_log_prob"`
+			New   [][]num `json:"log_prob"`
+			Adv   []num   `json:"row_advantage"`
+			Rows  int     `json:"mini_batch_rows"`
+			Clip  [2]float64
+			C     float64
+			Cases []struct {
+				Agg     Aggregation
+				Lengths []int
+				Empty   bool `json:"row_1_empty"`
+				Steps   []struct {
+					Micro [][]int `json:"micro_batches"`
+					Grad  map[int][]num
+				} `json:"optimizer_steps"`
+			}
+		}
+	}
+	golden.JSON(t, &g, "grpo", "microbatch.json")
+	loss := Loss{Kind: PPO, ClipLow: g.Small.Clip[0], ClipHigh: g.Small.Clip[1], DualClip: g.Small.C, Clamp: 20}
+	checked := map[Aggregation]int{}
+	for n, c := range g.Small.Cases {
+		mini := MiniBatches(len(c.Lengths), g.Small.Rows)
+		if len(mini) != len(c.Steps) {
+			t.Fatalf("case %d: %d steps, want %d", n, len(mini), len(c.Steps))
+		}
+		for k, step := range c.Steps {
+			if len(step.Micro) > 1 && (c.Agg == TokenMean || c.Empty) {
+				continue
+			}
+			lengths := c.Lengths[mini[k].From:mini[k].To]
+			w, err := TokenWeights(lengths, WeightOptions{Aggregation: c.Agg, Rows: g.Small.Rows})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, length := range lengths {
+				row := mini[k].From + i
+				grad := make([]float64, length)
+				loss.Row(Row{LogProb: floats(g.Small.New[row])[:length], Old: floats(g.Small.Old[row])[:length], Advantage: float64(g.Small.Adv[row])}, w[i], grad)
+				for j, want := range step.Grad[row][:length] {
+					if !close64(grad[j], float64(want), 1e-10, 1e-12) {
+						t.Errorf("case %d (%s), step %d, row %d, token %d: %v, want %v", n, c.Agg, k, row, j, grad[j], want)
+					}
+				}
+			}
+			checked[c.Agg]++
+		}
+	}
+	for _, agg := range []Aggregation{SeqMeanTokenMean, TokenMean, SeqMeanTokenSum} {
+		if checked[agg] < 6 {
+			t.Errorf("%d steps with %s were checked", checked[agg], agg)
+		}
+	}
+}
