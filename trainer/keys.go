@@ -5,12 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"troupe/internal/nearest"
 )
 
 // field finds the struct field of a key. For a map such as budget, the key is
@@ -220,36 +223,7 @@ func (c *Config) lines(keep func(reflect.StructField) bool) string {
 
 // nearestKey is the key that a mistyped one most likely means.
 func nearestKey(word string) string {
-	best, at := "", len(word)/2+2
-	known := Keys()
-	for k := range verlKeys {
-		known = append(known, k)
-	}
+	known := slices.AppendSeq(Keys(), maps.Keys(verlKeys))
 	slices.Sort(known)
-	for _, k := range known {
-		if d := distance(word, k); d < at {
-			best, at = k, d
-		}
-	}
-	return best
-}
-
-// distance is Levenshtein's distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
+	return nearest.Word(word, known)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"troupe/internal/nearest"
 	"troupe/model/kernels"
 )
 
@@ -139,7 +140,7 @@ func withNearest(k *kong.Kong, args []string, err error) error {
 			known = append(known, f.Name)
 		}
 	}
-	if near := nearest(unknown, known); near != "" {
+	if near := nearest.Word(unknown, known); near != "" {
 		return fmt.Errorf("%w, did you mean \"--%s\"?", err, near)
 	}
 	return err

@@ -68,40 +68,10 @@ func conclude(stderr io.Writer, err error) int {
 		return exitResource // also where a command took it for a fault of its input
 	case errors.As(err, &c):
 		return c.code
+	case store.IsDamaged(err):
+		return exitInput
 	case errors.Is(err, context.Canceled):
 		return exitSignal
 	}
 	return exitFailed
-}
-
-// nearest is the known word with the smallest edit distance to word, or "" if
-// none is near enough to be what was meant.
-func nearest(word string, known []string) string {
-	best, at := "", len(word)/2+2
-	for _, k := range known {
-		if d := editDistance(word, k); d < at {
-			best, at = k, d
-		}
-	}
-	return best
-}
-
-// editDistance is Levenshtein's distance in bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diag := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			diag, row[j] = row[j], min(row[j]+1, row[j-1]+1, diag+cost)
-		}
-	}
-	return row[len(b)]
 }

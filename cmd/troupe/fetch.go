@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"troupe/data/hub"
+	"troupe/internal/nearest"
 )
 
 // knownSet is a data set that has a short name.
@@ -63,7 +64,7 @@ func (c *dataFetchCmd) Run(env *environment) error {
 			for _, k := range knownSets {
 				names = append(names, k.name)
 			}
-			if near := nearest(c.Name, names); near != "" {
+			if near := nearest.Word(c.Name, names); near != "" {
 				return usagef("data fetch: no known data set %q, did you mean %q?", c.Name, near)
 			}
 			return usagef("data fetch: no known data set %q; known are %s, and any owner/name", c.Name, strings.Join(names, ", "))

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"troupe/data/store"
+	"troupe/internal/nearest"
 )
 
 // queryCmd asks the run log a question. It never changes the database and may
@@ -104,7 +105,7 @@ func queryText(arg string) (string, error) {
 	if strings.ContainsAny(arg, " \t\n(;*") {
 		return arg, nil
 	}
-	if near := nearest(arg, names); near != "" {
+	if near := nearest.Word(arg, names); near != "" {
 		return "", usagef("query: no ready-made query %q, did you mean %q?", arg, near)
 	}
 	return "", usagef("query: %q is neither a ready-made query (see --list) nor a SELECT statement", arg)

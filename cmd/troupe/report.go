@@ -28,7 +28,7 @@ func (c *reportCmd) Run(env *environment) error {
 	defer db.Close()
 	r, err := report.Load(env.Ctx, db, c.Runs...)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", c.DB, err)
 	}
 	if c.CSV == "-" {
 		return r.CSV(env.Stdout)

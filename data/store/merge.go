@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/ncruces/go-sqlite3"
 )
 
 // ErrConflict is in the chain of errors about runs that two logs tell
@@ -58,10 +60,25 @@ func (db *DB) Merge(ctx context.Context, from string) (Merged, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return Merged{}, err
+	switch {
+	case err == nil:
+		return done, nil
+	case IsDamaged(err) && !sound(ctx, from):
+		return Merged{}, fmt.Errorf("merge %s: the file is damaged: %w", from, sqlite3.CORRUPT)
 	}
-	return done, nil
+	return Merged{}, err
+}
+
+// sound reports whether a log can be read from beginning to end.
+func sound(ctx context.Context, path string) bool {
+	db, err := OpenReadOnly(path)
+	if err != nil {
+		return false
+	}
+	defer db.Close()
+	var verdict string
+	err = db.sql.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict)
+	return err == nil && verdict == "ok"
 }
 
 func mergeRun(ctx context.Context, tx *sql.Tx, r Run, done *Merged) error {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -51,6 +52,7 @@ func NamedQueries() []NamedQuery {
 type Rows struct {
 	Columns []string
 	rows    *sql.Rows
+	err     error // of taking a row's values
 	values  []any
 	into    []any
 }
@@ -95,7 +97,10 @@ func (db *DB) Query(ctx context.Context, query, run string) (*Rows, error) {
 // Next reads the next row: nil, int64, float64, string or []byte a column. The
 // slice is used again by the following call; nil means the end or an error.
 func (r *Rows) Next() []any {
-	if !r.rows.Next() || r.rows.Scan(r.into...) != nil {
+	if r.err != nil || !r.rows.Next() {
+		return nil
+	}
+	if r.err = r.rows.Scan(r.into...); r.err != nil {
 		return nil
 	}
 	return r.values
@@ -103,7 +108,7 @@ func (r *Rows) Next() []any {
 
 // Close ends the query and returns what went wrong in reading it.
 func (r *Rows) Close() error {
-	err := r.rows.Err()
+	err := cmp.Or(r.err, r.rows.Err())
 	if e := r.rows.Close(); err == nil {
 		err = e
 	}
@@ -119,6 +124,8 @@ func explainQuery(err error) error {
 		msg = strings.TrimPrefix(msg, prefix)
 	}
 	switch {
+	case IsDamaged(err):
+		return fmt.Errorf("query: the file is damaged: %w", err)
 	case strings.Contains(msg, "not authorized"), strings.Contains(msg, "authorization denied"), strings.Contains(msg, "readonly"):
 		return fmt.Errorf("query: only reading is allowed here (%s)", msg)
 	case strings.Contains(msg, "multiple statements"), strings.Contains(msg, "tail"):

@@ -259,6 +259,11 @@ func IsFull(err error) bool {
 	return errors.Is(err, sqlite3.FULL) || errors.Is(err, sqlite3.IOERR)
 }
 
+// IsDamaged reports whether an error means that a file is no sound database.
+func IsDamaged(err error) bool {
+	return errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.NOTADB)
+}
+
 // allowReadsOnly refuses, on a reader's connection, whatever could write:
 // also ATTACH and VACUUM INTO, which a read-only file does not prevent.
 func allowReadsOnly(c *sqlite3.Conn) error {

@@ -12,7 +12,7 @@ import (
 // Do not change this table to make a build pass; change the import.
 var layers = [][]string{
 	0: {"data", "data/nprand", "verifier/verdict", "verifier/mathans", "model/kernels", "model/safetensors",
-		"internal/fetch", "internal/atomicfile", "internal/readfile", "internal/golden", "internal/prng", "internal/reexec", "internal/jsonschema", "internal/deps",
+		"internal/fetch", "internal/atomicfile", "internal/readfile", "internal/golden", "internal/nearest", "internal/prng", "internal/reexec", "internal/jsonschema", "internal/deps",
 		"verifier/mathans/guest"},
 	1: {"sandbox", "sandbox/python", "sandbox/wasi", "sandbox/wasm",
 		"trainer/budget", "trainer/grpo", "trainer/optim", "trainer/metrics", "model/tokenizer", "model/lora", "model/gguf",
