@@ -91,8 +91,14 @@ func hashFolder(dir string, want func(name string) bool) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// HashFile is the sha256 of a file.
+// HashFile is the sha256 of a regular file; a pipe or a device has none that a
+// second reading would give.
 func HashFile(path string) (string, error) {
+	if st, err := os.Stat(path); err != nil {
+		return "", err
+	} else if !st.Mode().IsRegular() {
+		return "", fmt.Errorf("%s: not a regular file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err

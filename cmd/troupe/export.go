@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"troupe/internal/atomicfile"
+	"troupe/internal/readfile"
 	"troupe/model"
 	"troupe/model/lora"
 	"troupe/model/safetensors"
@@ -156,6 +157,9 @@ func (c *exportCmd) merge(set parameterSet, dir string) error {
 	return copyCompanions(c.Model, dir)
 }
 
+// maxCompanion bounds a file that is copied beside weights.
+const maxCompanion = 256 << 20
+
 // companions are the files that go with weights.
 var companions = []string{
 	"tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "generation_config.json",
@@ -164,7 +168,7 @@ var companions = []string{
 
 func copyCompanions(from, to string) error {
 	for _, name := range companions {
-		b, err := os.ReadFile(filepath.Join(from, name))
+		b, err := readfile.AtMost(filepath.Join(from, name), maxCompanion)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -140,15 +140,25 @@ func Load(dir string, base Base) (*Adapter, error) {
 	if len(f.Names()) == 0 {
 		return nil, fmt.Errorf("%s holds no tensor", f.Path)
 	}
-	// The rank is checked against the file before memory of its size is taken.
+	// The file must hold what the configuration asks for before memory of that
+	// size is taken.
 	if err := checkRank(f, cfg.Rank); err != nil {
+		return nil, err
+	}
+	if err := checkTensors(f, cfg, base); err != nil {
 		return nil, err
 	}
 	a, err := shape(cfg, base)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return a, a.read(f)
+	for _, p := range a.Params() {
+		if err := f.ReadF32(p.Name, p.Data); err != nil {
+			return nil, err
+		}
+	}
+	a.Refresh()
+	return a, nil
 }
 
 // checkRank compares every A and B of the file with the configured rank.
@@ -170,34 +180,40 @@ func checkRank(f *safetensors.File, rank int) error {
 	return nil
 }
 
-// read fills the adapter from a file that must hold exactly its tensors.
-func (a *Adapter) read(f *safetensors.File) error {
-	known := map[string]bool{}
-	for _, p := range a.Params() {
-		known[p.Name] = true
+// checkTensors makes sure that the file holds exactly the tensors of an adapter
+// with this configuration.
+func checkTensors(f *safetensors.File, cfg Config, base Base) error {
+	targets, err := matchTargets(cfg.Targets, base)
+	if err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(filepath.Dir(f.Path), ConfigFile), err)
+	}
+	var names []string
+	want := map[string][]int{}
+	for i, hit := range targets {
+		if hit {
+			name, p := keyPrefix+moduleName(i), i%int(Projections)
+			names = append(names, name+keyA, name+keyB)
+			want[name+keyA], want[name+keyB] = []int{cfg.Rank, base.In[p]}, []int{base.Out[p], cfg.Rank}
+		}
 	}
 	var extra []string
 	for _, n := range f.Names() {
-		if !known[n] {
+		if want[n] == nil {
 			extra = append(extra, n)
 		}
 	}
 	if len(extra) > 0 {
 		return fmt.Errorf("%s: %d of %d tensors match no module of the model, %q first", f.Path, len(extra), len(f.Names()), extra[0])
 	}
-	for _, p := range a.Params() {
-		t, ok := f.Tensor(p.Name)
+	for _, n := range names {
+		t, ok := f.Tensor(n)
 		if !ok {
-			return fmt.Errorf("%s: tensor %q is missing", f.Path, p.Name)
+			return fmt.Errorf("%s: tensor %q is missing", f.Path, n)
 		}
-		if !slices.Equal(t.Shape, p.Shape) {
-			return fmt.Errorf("%s: tensor %q: shape %v, the base model and r ask for %v", f.Path, p.Name, t.Shape, p.Shape)
-		}
-		if err := f.ReadF32(p.Name, p.Data); err != nil {
-			return err
+		if !slices.Equal(t.Shape, want[n]) {
+			return fmt.Errorf("%s: tensor %q: shape %v, the base model and r ask for %v", f.Path, n, t.Shape, want[n])
 		}
 	}
-	a.Refresh()
 	return nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"troupe/model/safetensors"
 )
 
 // base is a model of two layers.
@@ -151,4 +153,30 @@ func FuzzConfig(f *testing.F) {
 			shape(c, base) // must not panic
 		}
 	})
+}
+
+// An adapter's memory goes with its rank, which a few bytes can claim: the file
+// must hold the tensors first.
+func TestMemoryIsTakenOnlyForWhatTheFileHolds(t *testing.T) {
+	huge := Base{Layers: 1000}
+	for i := range huge.In {
+		huge.In[i], huge.Out[i] = 1<<16, 1<<16 // 28 TB at this rank
+	}
+	dir := t.TempDir()
+	config := `{"peft_type":"LORA","r":65536,"lora_alpha":8,"target_modules":["all-linear"]}`
+	if err := os.WriteFile(filepath.Join(dir, ConfigFile), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, fault := range map[string]string{
+		"x": "1 of 1 tensors match no module",
+		keyPrefix + "model.layers.0.mlp.up_proj" + keyA: `layers.0.self_attn.q_proj.lora_A.weight" is missing`,
+	} {
+		entry := safetensors.Entry{Name: name, DType: safetensors.F32, Shape: []int{1 << 16, 0}}
+		if err := safetensors.WriteFile(filepath.Join(dir, WeightsFile), nil, []safetensors.Entry{entry}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(dir, huge); err == nil || !strings.Contains(err.Error(), fault) {
+			t.Errorf("%s: error %v, want %q", name, err, fault)
+		}
+	}
 }
