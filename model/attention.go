@@ -16,13 +16,9 @@ func (p *pass) qkvForward(l int, w *layer, a *activations) {
 	p.loraForward(l, projV, a.raw[z.rot:], z.qkv, a.n1, z.hidden, a)
 	rot, ld := a.rotated(z, c.HeadNorm())
 	if c.HeadNorm() {
-		for h := range c.Heads + c.KVHeads {
-			weight := w.qnorm
-			if h >= c.Heads {
-				weight = w.knorm
-			}
-			p.pool.RMSNorm(rot[h*z.dim:], ld, a.raw[h*z.dim:], z.qkv, r, z.dim, weight, float32(c.Eps), a.invHead[h*r:][:r])
-		}
+		eps := float32(c.Eps)
+		p.pool.RMSNormHeads(rot, ld, a.raw, z.qkv, r, c.Heads, z.dim, w.qnorm, eps, a.invHead)
+		p.pool.RMSNormHeads(rot[z.q:], ld, a.raw[z.q:], z.qkv, r, c.KVHeads, z.dim, w.knorm, eps, a.invHead[c.Heads*r:])
 	}
 	p.pool.RoPE(rot, ld, r, c.Heads+c.KVHeads, z.dim, p.pos, p.cos, p.sin)
 }
@@ -75,13 +71,17 @@ func (p *pass) qkvBackward(l int, w *layer, a *activations, rg rowRange, g *Grad
 func (p *pass) attentionForward(l int, a *activations) {
 	z := p.m.Config.sizes()
 	rot, ld := a.rotated(z, p.m.Config.HeadNorm())
-	spans := p.spans[l]
+	k, v, spans := rot[z.q:], a.raw[z.rot:], p.spans[l]
+	if p.steps {
+		p.att.Step(p.pool, a.att, z.q, rot, ld, k, ld, v, z.qkv, spans, &p.scr)
+		return
+	}
 	for i := range spans {
 		if p.keep {
 			spans[i].Own.Len = 0 // layers may share it, and a backward may run again
 		}
 	}
-	p.att.AppendSpans(p.pool, spans, rot[z.q:], ld, a.raw[z.rot:], z.qkv)
+	p.att.AppendSpans(p.pool, spans, k, ld, v, z.qkv)
 	var stats *kernels.Stats
 	if p.keep {
 		stats = &a.stats

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"troupe/internal/prng"
 	"troupe/model/kernels"
 	"troupe/model/lora"
 	"troupe/trainer/optim"
@@ -90,20 +89,7 @@ func BenchmarkLarge(b *testing.B) {
 		report(b, flops(&m.Config, seqs, false), cpu)
 	})
 	for _, n := range []int{1, 8, 32} {
-		b.Run("decode"+string(rune('0'+n/10))+string(rune('0'+n%10)), func(b *testing.B) {
-			reqs := make([]GenRequest, n)
-			for i := range reqs {
-				reqs[i] = GenRequest{Prompt: []int32{5}, MaxTokens: 16, Temperature: 1, Key: prng.State(i)}
-			}
-			d := m.NewDecoder(DecoderOptions{})
-			for b.Loop() {
-				if _, err := d.Generate(context.Background(), reqs); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(16*n*b.N)/b.Elapsed().Seconds(), "tok/s")
-			reportReads(b, m, 16*b.N)
-		})
+		b.Run(fmt.Sprintf("decode%02d", n), func(b *testing.B) { benchLargeDecode(b, m, n) })
 	}
 	for _, n := range []int{512, 1024} {
 		b.Run(fmt.Sprintf("lora%d", n), func(b *testing.B) { benchLoRA(b, m, n) })
@@ -146,21 +132,6 @@ func BenchmarkLoad(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-}
-
-// reportReads compares the weights' bytes, read once a pass, with the reads and
-// the peak of this machine right after.
-func reportReads(b *testing.B, m *Model, passes int) {
-	bytes := m.head.Bytes()
-	for i := range m.layers {
-		w := &m.layers[i]
-		bytes += w.qkv.Bytes() + w.o.Bytes() + w.gup.Bytes() + w.down.Bytes()
-	}
-	reads := float64(bytes) * float64(passes) / b.Elapsed().Seconds() / 1e9
-	r := kernels.Measure(m.pool, 600*time.Millisecond)
-	b.ReportMetric(reads, "GB/s")
-	b.ReportMetric(100*reads/r.ReadGBs, "%reads")
-	b.ReportMetric(r.GFLOPS, "GFLOPS-peak")
 }
 
 // benchLoRA trains an adapter of rank 64 on one sequence of n tokens, all of

@@ -79,7 +79,9 @@ func (m *Model) takeLane(g *generation) *lane {
 	if m.small() {
 		pool = nil
 	}
-	return &lane{g: g, p: newPass(m, pool, false), head: m.output(0), order: map[*lora.Adapter]int{}}
+	l := &lane{g: g, p: newPass(m, pool, false), head: m.output(0), order: map[*lora.Adapter]int{}}
+	l.p.steps = true // continuations of a prompt wait until it is computed
+	return l
 }
 
 // giveLane keeps a lane for the next generation; of a large model without its

@@ -14,6 +14,8 @@ type pass struct {
 	pool *kernels.Pool // nil: everything on the calling goroutine
 	att  kernels.Attention
 	keep bool // the backward needs each layer's activations
+	// steps says that no span reads a cache which another span of the pass extends.
+	steps bool
 	// shared is the number of bottom layers that have one set of activations
 	// between them: the backward runs their forward again. It changes no bit.
 	shared int

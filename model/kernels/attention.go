@@ -51,12 +51,13 @@ func (a Attention) Forward(p *Pool, out []float32, ldo int, q []float32, ldq int
 		}
 		a.forwardItem(out, ldo, q, ldq, &spans[it.span], it, stats, &scratch.worker[w])
 	}
-	p.weighed(len(items), scratch.flops, work)
+	p.weighed(len(items), scratch.flops, scratch.bytes, work)
 }
 
-// weighed runs items on the workers if they hold enough work, else here.
-func (p *Pool) weighed(n, flops int, f func(worker, i int)) {
-	if flops < serialFlops/2 || p.Workers() == 1 {
+// weighed runs items on the workers if they hold enough work or wait for enough
+// memory, else here.
+func (p *Pool) weighed(n, flops, bytes int, f func(worker, i int)) {
+	if flops < serialFlops/2 && bytes < serialBytes/8 || p.Workers() == 1 {
 		for i := range n {
 			f(0, i)
 		}

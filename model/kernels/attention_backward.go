@@ -25,7 +25,7 @@ func (a Attention) Backward(p *Pool, dq []float32, lddq int, dk, dv []float32, l
 			b.span(&spans[s], it.head, ws)
 		}
 	}
-	p.weighed(len(items), 3*scratch.flops, work)
+	p.weighed(len(items), 3*scratch.flops, 0, work)
 }
 
 // attentionBack carries the operands of one Backward.

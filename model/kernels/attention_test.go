@@ -216,8 +216,7 @@ func (b *attentionBatch) checkDecode(t *testing.T, s int, tail, half bool) {
 	}
 	for r := range sp.Rows {
 		one := []Span{{sp.Row + r, 1, pre, own}}
-		b.AppendSpans(nil, one, b.k, b.ldkv, b.v, b.ldkv)
-		b.Forward(nil, got, b.ldq, b.q, b.ldq, one, nil, &b.scratch)
+		b.Step(nil, got, b.ldq, b.q, b.ldq, b.k, b.ldkv, b.v, b.ldkv, one, &b.scratch)
 		row := (sp.Row + r) * b.ldq
 		sameBits(t, fmt.Sprintf("span %d row %d, tail %v, bfloat16 %v", s, r, tail, half), got[row:][:b.Heads*b.HeadDim], b.out[row:][:b.Heads*b.HeadDim])
 	}

@@ -57,13 +57,14 @@ func (a Attention) AppendSpans(p *Pool, spans []Span, k []float32, ldk int, v []
 	for i := range spans {
 		rows += spans[i].Rows
 	}
+	values := 2 * rows * a.KVHeads * a.HeadDim
 	// A value stored costs about as much as four multiply-adds.
-	p.weighed(len(spans)*a.KVHeads, 8*rows*a.KVHeads*a.HeadDim, func(_, i int) {
+	p.weighed(len(spans)*a.KVHeads, 4*values, 4*values, func(_, i int) {
 		s, h := &spans[i/a.KVHeads], i%a.KVHeads
 		a.appendHead(s.Own, h, k[s.Row*ldk:], ldk, v[s.Row*ldv:], ldv, s.Rows)
 	})
 	for i := range spans {
-		spans[i].Own.Len += spans[i].Rows
+		spans[i].Own.grow(spans[i].Rows)
 	}
 }
 
@@ -76,20 +77,34 @@ func (a Attention) Append(c *KVCache, k []float32, ldk int, v []float32, ldv, ro
 	c.Len += rows
 }
 
-// appendHead is Append for one key-value head, without the new length.
-func (a Attention) appendHead(c *KVCache, h int, k []float32, ldk int, v []float32, ldv, rows int) {
+// grow makes the cache rows longer.
+func (c *KVCache) grow(rows int) {
+	c.checkRoom(rows)
+	c.Len += rows
+}
+
+func (c *KVCache) checkRoom(rows int) {
 	if c.Len+rows > c.Cap {
 		panic(fmt.Sprintf("kernels: key-value cache of %d positions is full", c.Cap))
 	}
-	d := a.HeadDim
+}
+
+// appendHead is Append for one key-value head, without the new length.
+func (a Attention) appendHead(c *KVCache, h int, k []float32, ldk int, v []float32, ldv, rows int) {
+	c.checkRoom(rows)
 	for r := range rows {
-		j := c.Len + r
-		a.putValue(c, h, j, v[r*ldv+h*d:][:d])
-		if key := k[r*ldk+h*d:][:d]; c.Tail == nil {
-			a.putKey(c, h, j, key)
-		} else {
-			a.putTail(c, h, j, key)
-		}
+		a.putHead(c, h, c.Len+r, k[r*ldk:], v[r*ldv:])
+	}
+}
+
+// putHead stores head h of a row's keys and values at position j.
+func (a Attention) putHead(c *KVCache, h, j int, k, v []float32) {
+	d := a.HeadDim
+	a.putValue(c, h, j, v[h*d:][:d])
+	if key := k[h*d:][:d]; c.Tail == nil {
+		a.putKey(c, h, j, key)
+	} else {
+		a.putTail(c, h, j, key)
 	}
 }
 

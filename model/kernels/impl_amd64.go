@@ -15,6 +15,11 @@ import (
 // pause tells the processor that this is a spin loop.
 func pause()
 
+// fetch brings n bytes at x nearer, in the background.
+//
+//go:noescape
+func fetch(x unsafe.Pointer, n int)
+
 func usable(f family) bool {
 	switch f {
 	case generic:

@@ -11,6 +11,8 @@ func usable(f family) bool { return f == generic || f == neon }
 
 func pause() {}
 
+func fetch(unsafe.Pointer, int) {}
+
 func tileNN(h, width int, t tile, a, b, c unsafe.Pointer) {
 	if active != neon || width%4 != 0 {
 		tileNNGeneric(h, width, t, a, b, c)

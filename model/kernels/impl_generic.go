@@ -8,6 +8,8 @@ func usable(f family) bool { return f == generic }
 
 func pause() {}
 
+func fetch(unsafe.Pointer, int) {}
+
 func tileNN(h, width int, t tile, a, b, c unsafe.Pointer) { tileNNGeneric(h, width, t, a, b, c) }
 
 func tileTN(h, width int, t tile, a, b, c unsafe.Pointer) { tileTNGeneric(h, width, t, a, b, c) }

@@ -50,6 +50,21 @@ func readRate(p *Pool, d time.Duration) float64 {
 	return float64(each*parts) / float64(best.Nanoseconds())
 }
 
+// Read reads the weights of x·Wᵀ once, cut among the workers as a product of one
+// row cuts them: what bounds that product, taken where and when it runs.
+func (p *Pool) Read(w *Matrix) {
+	const step = 512 // read takes whole steps; a rest below one is left out
+	at, size := unsafe.Pointer(unsafe.SliceData(w.w.h)), 2*len(w.w.h)
+	if w.w.h == nil {
+		at, size = unsafe.Pointer(unsafe.SliceData(w.w.f)), 4*len(w.w.f)
+	}
+	parts := itemsPerWorker * p.Workers()
+	each := size / parts &^ (step - 1)
+	if each > 0 {
+		p.Run(parts, func(_, i int) { read(unsafe.Add(at, i*each), each) })
+	}
+}
+
 // ones returns memory that has been written: untouched pages are all the same
 // physical page of zeros, whose aliases the first-level cache handles badly.
 func ones(n int) []float32 {

@@ -22,6 +22,22 @@ func (p *Pool) RMSNorm(y []float32, ldy int, x []float32, ldx, rows, n int, w []
 	})
 }
 
+// RMSNormHeads is RMSNorm of each of the heads of n values that lie next to each
+// other in a row, all with one weight; inv is [heads][rows].
+func (p *Pool) RMSNormHeads(y []float32, ldy int, x []float32, ldx, rows, heads, n int, w []float32, eps float32, inv []float32) {
+	checkRows("RMSNormHeads: y", len(y), ldy, rows, heads*n)
+	checkRows("RMSNormHeads: x", len(x), ldx, rows, heads*n)
+	p.spread(rows*heads, rowGrain(n), func(_, i, j int) {
+		for i := i; i < j; i++ {
+			r, h := i/heads, i%heads
+			xh := x[r*ldx+h*n:][:n]
+			s := 1 / sqrt(Dot(xh, xh)/float32(n)+eps)
+			inv[h*rows+r] = s
+			rowNorm(y[r*ldy+h*n:][:n], xh, w[:n], s)
+		}
+	})
+}
+
 // RMSNormBackward adds to dx the gradient through RMSNorm of dy, given x and the
 // inv it kept, and to dw (unless nil) the weight's gradient, rows in order. dx and
 // dy must not overlap.

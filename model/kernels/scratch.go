@@ -5,6 +5,7 @@ package kernels
 type Scratch struct {
 	items  []attentionItem
 	flops  int
+	bytes  int // of keys and values that a forward pass reads, bfloat16 counted as float32
 	worker []workerScratch
 	head   headScratch
 }
@@ -61,11 +62,12 @@ func (s *Scratch) room(workers int) {
 // cut lists the items of a forward pass, or of a backward one (one per key-value
 // head and family of spans that share a prefix).
 func (s *Scratch) cut(spans []Span, a Attention, backward bool) []attentionItem {
-	s.items, s.flops = s.items[:0], 0
+	s.items, s.flops, s.bytes = s.items[:0], 0, 0
 	group := a.Heads / a.KVHeads
 	for i := 0; i < len(spans); i++ {
 		sp := &spans[i]
 		s.flops += 4 * sp.Rows * sp.keys() * a.Heads * a.HeadDim
+		s.bytes += 8 * sp.keys() * a.KVHeads * a.HeadDim
 		switch {
 		case backward:
 			j := kinship(spans, i)
@@ -80,6 +82,7 @@ func (s *Scratch) cut(spans []Span, a Attention, backward bool) []attentionItem 
 			j := i + min(neighbours(spans, i), attentionRows/group)
 			for k := i + 1; k < j; k++ {
 				s.flops += 4 * spans[k].keys() * a.Heads * a.HeadDim
+				s.bytes += 8 * spans[k].Own.Len * a.KVHeads * a.HeadDim
 			}
 			for h := 0; h < a.Heads; h += group {
 				s.items = append(s.items, attentionItem{head: h, heads: group, r0: i, r1: j, shared: true})
