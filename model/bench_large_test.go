@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime/debug"
+	"runtime/pprof"
 	"syscall"
 	"testing"
 	"time"
@@ -176,9 +177,33 @@ func benchTrain(b *testing.B, m *Model, a *lora.Adapter, seqs []Sequence, d, e [
 		a.Refresh()
 	}
 	train() // packs the other orientation of the weights
+	defer profileCounted(b)()
 	cpu := processTime()
 	for b.Loop() {
 		train()
 	}
 	return cpu
+}
+
+// profileCounted writes a CPU profile of what runs until the returned function is
+// called to the file that TROUPE_BENCH_PROFILE names: of the counted steps alone,
+// where -cpuprofile also has the packing of weights and the first touch of memory.
+func profileCounted(b *testing.B) func() {
+	file := os.Getenv("TROUPE_BENCH_PROFILE")
+	if file == "" {
+		return func() {}
+	}
+	f, err := os.Create(file)
+	if err == nil {
+		err = pprof.StartCPUProfile(f)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		if err := f.Close(); err != nil {
+			b.Error(err)
+		}
+	}
 }

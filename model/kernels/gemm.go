@@ -21,6 +21,15 @@ const (
 	blockK    = 1024
 )
 
+// Tiles of formPairs are low, so their panel must come from the first-level cache:
+// half as many summed indices. Up to pairStream rows the time goes into reading the
+// weights, which is fastest in one run.
+const (
+	pairRows   = 4
+	pairK      = blockK / 2
+	pairStream = 3 * pairRows
+)
+
 // form is what a product's tiles multiply.
 type form int
 
@@ -160,17 +169,23 @@ func (g *gemmRun) block(r0, r1, c0, c1 int) {
 		return
 	case formWiden:
 		height = shape.rows16
-	case formChains, formPairs:
+	case formChains:
 		height = shape.rowsSplit
+	case formPairs:
+		height = pairRows
 	}
 	for rb := r0; rb < r1; {
 		re := r1
 		if r1-rb > blockRows*3/2 {
 			re = rb + blockRows/height*height
 		}
+		span := blockK
+		if g.form == formPairs && re-rb > pairStream {
+			span = pairK
+		}
 		acc := g.acc
-		for k0 := 0; k0 < g.k; k0 += blockK {
-			g.columns(rb, re, c0, c1, k0, min(blockK, g.k-k0), height, shape.cols, acc)
+		for k0 := 0; k0 < g.k; k0 += span {
+			g.columns(rb, re, c0, c1, k0, min(span, g.k-k0), height, shape.cols, acc)
 			acc = true
 		}
 		rb = re
@@ -236,9 +251,13 @@ func (g *gemmRun) rows(t tile, b unsafe.Pointer, r0, r1, c, width, k0, kc, heigh
 	}
 	next, size := t.ahead, g.panelBytes()
 	n := (r1 - r0 + height - 1) / height
-	if g.form == formRows {
+	switch g.form {
+	case formRows:
 		t.step = aheadStep(n)
 		ahead = uintptr(t.step * kc / 4)
+	case formPairs:
+		t.step = pairStep(r1-r0, n, g.parts)
+		ahead = uintptr(t.step * kc / 4 * g.parts)
 	}
 	base, extra := (r1-r0)/n, (r1-r0)%n
 	for r := r0; r < r1; {
@@ -275,11 +294,22 @@ func aheadStep(n int) int {
 	return min((panelStep/line+n-1)/n*line, panelStep/2)
 }
 
+// pairStep is aheadStep for tiles of pairs, which fetch eight times per block of a
+// panel and part of the left operand. Tiles of few rows pull the stream of their own
+// panel instead: step 0.
+func pairStep(rows, n, parts int) int {
+	const perFetch = quad * panel * 2 / 8
+	if rows <= pairStream {
+		return 0
+	}
+	return min((perFetch+n*parts-1)/(n*parts), 64)
+}
+
 // tile describes one micro-kernel call: k steps, strides in bytes. acc starts the
 // chains from C instead of zero.
 type tile struct {
 	k, lda, ldb, ldc int
 	acc              int     // 1: start from C
 	ahead            uintptr // where the next panel of B begins; need not be mapped
-	step             int     // bytes of it that a call of float32 weights fetches every four k
+	step             int     // through it, in bytes, between prefetches
 }

@@ -120,7 +120,7 @@ func tileChains(h, width int, t tile, a, b, c unsafe.Pointer) {
 
 func tilePairs(h, width int, t tile, a, b, c unsafe.Pointer) {
 	if width == 32 {
-		tilePairsAVX512x32(h, t.k, a, t.lda, b, t.ldb, c, t.ldc, t.acc, t.ahead, 32)
+		tilePairsAVX512x32(h, t.k, a, t.lda, b, t.ldb, c, t.ldc, t.acc, t.ahead, t.step)
 		return
 	}
 	tilePairsAVX512x16(h, t.k, a, t.lda, b, t.ldb, c, t.ldc, t.acc, t.ahead, width)
@@ -132,7 +132,7 @@ func hasDot() bool { return active == avx512 && cpu.X86.HasAVX512BF16 }
 // dotIsFaster compares VDPBF16PS with multiply-adds once: on some processors it is
 // several times slower.
 var dotIsFaster = sync.OnceValue(func() bool {
-	const h, blocks = 6, 64
+	const h, blocks = pairRows, 64
 	var a [h * blocks * quad]float32
 	var c [h * panel]float32
 	b := alignedU16(blocks * quad * panel)

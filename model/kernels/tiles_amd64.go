@@ -526,12 +526,6 @@ func tilePairsAVX512x32h3(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ld
 //go:noescape
 func tilePairsAVX512x32h4(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
 
-//go:noescape
-func tilePairsAVX512x32h5(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
-
-//go:noescape
-func tilePairsAVX512x32h6(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
-
 // tilePairsAVX512x32 runs the kernel of height h.
 func tilePairsAVX512x32(h int, k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int) {
 	switch h {
@@ -543,10 +537,6 @@ func tilePairsAVX512x32(h int, k int, a unsafe.Pointer, lda int, b unsafe.Pointe
 		tilePairsAVX512x32h3(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
 	case 4:
 		tilePairsAVX512x32h4(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
-	case 5:
-		tilePairsAVX512x32h5(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
-	case 6:
-		tilePairsAVX512x32h6(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
 	}
 }
 
@@ -562,12 +552,6 @@ func tilePairsAVX512x16h3(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ld
 //go:noescape
 func tilePairsAVX512x16h4(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
 
-//go:noescape
-func tilePairsAVX512x16h5(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
-
-//go:noescape
-func tilePairsAVX512x16h6(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
-
 // tilePairsAVX512x16 runs the kernel of height h.
 func tilePairsAVX512x16(h int, k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int) {
 	switch h {
@@ -579,10 +563,6 @@ func tilePairsAVX512x16(h int, k int, a unsafe.Pointer, lda int, b unsafe.Pointe
 		tilePairsAVX512x16h3(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
 	case 4:
 		tilePairsAVX512x16h4(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
-	case 5:
-		tilePairsAVX512x16h5(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
-	case 6:
-		tilePairsAVX512x16h6(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
 	}
 }
 

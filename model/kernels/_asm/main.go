@@ -90,8 +90,9 @@ const (
 var forms = []form{nn, tn, w16, chains, pairs}
 
 // signature of every tile kernel; the last argument is the number of valid columns
-// in the kernels that store part of a tile, and in those of float32 weights that store
-// a whole one the bytes of the next panel to prefetch every four k.
+// in the kernels that store part of a tile. In those that store a whole one it is a
+// step through the next panel, in bytes, which they prefetch: with float32 weights every
+// four k, with pairs every four of their 32.
 const signature = "k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int"
 
 func name(isa string, f form, width, h int) string {
@@ -105,8 +106,10 @@ func amd64Stubs(f *file) {
 		switch fm {
 		case w16:
 			return 12
-		case chains, pairs:
+		case chains:
 			return 6
+		case pairs:
+			return pairRows
 		}
 		return 14
 	}, 32, 16)

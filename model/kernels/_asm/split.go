@@ -2,16 +2,10 @@ package main
 
 import "fmt"
 
-const (
-	chains form = "Chains" // A floats that are bfloat16 values, even and odd k apart, B blocks
-	pairs  form = "Pairs"  // A and B pairs of bfloat16 for VDPBF16PS
-)
+const chains form = "Chains" // A floats that are bfloat16 values, even and odd k apart, B blocks
 
-// split writes a kernel of the TDPBF16PS kinds. k counts blocks of 32 summed values
-// and ldb is the number of parts of A. Accumulators: even sums, then odd sums; the
-// tile itself stays in memory between blocks. Denormals are zeros (MXCSR).
-func (k *kernel) split(name string) {
-	n := k.h * k.v
+// splitBegin loads the arguments of a kernel of the TDPBF16PS kinds.
+func (k *kernel) splitBegin(name string) {
 	k.p("// func %s(%s)", name, signature)
 	k.p("TEXT ·%s(SB), NOSPLIT, $8-80", name)
 	k.p("\tSTMXCSR 0(SP)\n\tMOVL $0x9fc0, 4(SP)\n\tLDMXCSR 4(SP)")
@@ -20,12 +14,21 @@ func (k *kernel) split(name string) {
 		k.p("\tMOVQ %s(FP), %s", a[0], a[1])
 	}
 	k.mask()
-	if k.form == chains {
-		k.p("\tMOVL $0xffff0000, AX\n\tVMOVD AX, X%d\n\tVPBROADCASTD X%[1]d, %s", k.highs(), k.reg(k.highs()))
+	if k.form == pairs && !k.masked {
+		k.p("\tMOVQ cols+72(FP), STEP // all columns are valid: the argument is the step")
 	}
 	if k.h > 3 {
 		k.p("\tLEAQ (A0)(LDA*2), A3\n\tADDQ LDA, A3")
 	}
+}
+
+// split writes a kernel of the TDPBF16PS kinds on multiply-adds. k counts blocks of 32
+// summed values and ldb is the number of parts of A. Accumulators: even sums, then odd
+// sums; the tile itself stays in memory between blocks. Denormals are zeros (MXCSR).
+func (k *kernel) split(name string) {
+	n := k.h * k.v
+	k.splitBegin(name)
+	k.p("\tMOVL $0xffff0000, AX\n\tVMOVD AX, X%d\n\tVPBROADCASTD X%[1]d, %s", k.highs(), k.reg(k.highs()))
 	k.p("\tMOVQ acc+56(FP), AX\n\tTESTQ AX, AX\n\tJNZ block0\n\t%s %[2]s, %[2]s, %[2]s\n\tMOVQ C, AX", k.xor(), k.reg(0))
 	for range k.h {
 		for j := range k.v {
@@ -33,14 +36,8 @@ func (k *kernel) split(name string) {
 		}
 		k.p("\tADDQ LDC, AX")
 	}
-	k.p("block0: // fetch the outputs of the tile below")
-	k.p("\tMOVQ C, AX")
-	for range k.h {
-		k.p("\tADDQ LDC, AX")
-	}
-	for range k.h {
-		k.p("\tPREFETCHT0 (AX)\n\tPREFETCHT0 64(AX)\n\tADDQ LDC, AX")
-	}
+	k.p("block0:")
+	k.outputsBelow()
 	k.p("\tPCALIGN $32\nblock: // 32 values of k\n\tMOVQ PARTS, PART")
 	k.p("part: // one part of A")
 	for i := range 2 * n {
@@ -58,15 +55,29 @@ func (k *kernel) split(name string) {
 		k.dwords(d)
 	}
 	k.fold(n)
-	step := 128
-	if k.form == pairs {
-		step = 64
+	k.splitNext(128)
+	k.p("\tVZEROUPPER\n\tLDMXCSR 0(SP)\n\tRET\n")
+}
+
+// outputsBelow fetches the outputs of the tile below.
+func (k *kernel) outputsBelow() {
+	k.p("\tMOVQ C, AX")
+	for range k.h {
+		k.p("\tADDQ LDC, AX")
 	}
-	k.p("\tADDQ $%d, A0", step)
+	for range k.h {
+		k.p("\tPREFETCHT0 (AX)\n\tPREFETCHT0 64(AX)\n\tADDQ LDC, AX")
+	}
+}
+
+// splitNext goes on to the next part of A, whose rows have so many bytes of it, and
+// after the last to the next block.
+func (k *kernel) splitNext(bytes int) {
+	k.p("\tADDQ $%d, A0", bytes)
 	if k.h > 3 {
-		k.p("\tADDQ $%d, A3", step)
+		k.p("\tADDQ $%d, A3", bytes)
 	}
-	k.p("\tDECQ PART\n\tJNZ part\n\tADDQ $2048, B\n\tDECQ K\n\tJNZ block\n\tVZEROUPPER\n\tLDMXCSR 0(SP)\n\tRET\n")
+	k.p("\tDECQ PART\n\tJNZ part\n\tADDQ $2048, B\n\tDECQ K\n\tJNZ block")
 }
 
 func (k *kernel) highs() int { return 2*k.h*k.v + k.v + 1 } // register of the high-half mask
@@ -78,18 +89,6 @@ func (k *kernel) dwords(d int) {
 	br := b + k.v
 	for odd := range 2 {
 		at := func(j int) string { return fmt.Sprintf("%d(B)", (d+8*odd)*128+j*k.size) }
-		if k.form == pairs {
-			for j := range k.v {
-				k.loadWhole(at(j), k.reg(b+j))
-			}
-			for i := range k.h {
-				k.p("\tVPBROADCASTD %s, %s", k.rowA(i, d+8*odd), k.reg(br+i&1))
-				for j := range k.v {
-					k.e(vdpbf16ps(b+j, br+i&1, odd*n+i*k.v+j))
-				}
-			}
-			continue
-		}
 		for half := range 2 {
 			for j := range k.v {
 				k.half(at(j), half, k.reg(b+j))
@@ -100,8 +99,6 @@ func (k *kernel) dwords(d int) {
 		}
 	}
 }
-
-func (k *kernel) loadWhole(m, reg string) { k.p("\tVMOVUPS %s, %s", m, reg) }
 
 // half widens the high half (first) or the low half of the dwords at m.
 func (k *kernel) half(m string, low int, reg string) {
@@ -136,13 +133,17 @@ func (k *kernel) fold(n int) {
 }
 
 func splitFile(f *file) {
-	f.p("%s\n%s#define PART R10 // parts left\n#define PARTS R13\n", header, amd64Registers)
-	for _, fm := range []form{chains, pairs} {
-		for v := 2; v >= 1; v-- {
-			for h := 1; h <= 6; h++ {
-				k := kernel{file: f, form: fm, h: h, v: v, size: 64, r: "Z", masked: v == 1}
-				k.split(name("AVX512", fm, 16*v, h))
-			}
+	f.p("%s\n%s#define PART R10 // parts left\n#define PARTS R13\n#define STEP R12\n", header, amd64Registers)
+	for v := 2; v >= 1; v-- {
+		for h := 1; h <= 6; h++ {
+			k := kernel{file: f, form: chains, h: h, v: v, size: 64, r: "Z", masked: v == 1}
+			k.split(name("AVX512", chains, 16*v, h))
+		}
+	}
+	for v := 2; v >= 1; v-- {
+		for h := 1; h <= pairRows; h++ {
+			k := kernel{file: f, form: pairs, h: h, v: v, size: 64, r: "Z", masked: v == 1}
+			k.pairsKernel(name("AVX512", pairs, 16*v, h))
 		}
 	}
 	f.maskTable("masks")
