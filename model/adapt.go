@@ -36,57 +36,78 @@ func (p *pass) rank() int {
 	return n
 }
 
-// lowRows gives the activations s·x·Aᵀ of a projection, [R, rank].
-func (p *pass) lowRows(a *activations, proj lora.Projection, rank int) []float32 {
-	if !p.keep {
-		return floats(&a.low, p.rows*rank)
-	}
-	all := floats(&a.low, int(lora.Projections)*p.rows*rank)
-	return all[int(proj)*p.rows*rank:][:p.rows*rank]
+// part is a projection whose output begins at a column of a product's.
+type part struct {
+	proj lora.Projection
+	col  int
 }
 
-// loraForward: y += B·(s·A·x), for the rows that have an adapter.
-func (p *pass) loraForward(l int, proj lora.Projection, y []float32, ldy int, x []float32, ldx int, a *activations) {
-	if len(p.adapters) == 0 {
-		return
+// lowRows gives the activations s·x·Aᵀ of a projection, the i-th of a product's,
+// [R, rank].
+func (p *pass) lowRows(a *activations, i int, proj lora.Projection, rank int) []float32 {
+	n, at := maxParts, i
+	if p.keep {
+		n, at = int(lora.Projections), int(proj)
 	}
-	rank := p.rank()
-	low := p.lowRows(a, proj, rank)
-	for _, ar := range p.adapters {
-		m := ar.adapter.Module(l, proj)
-		if m == nil {
-			continue
-		}
-		n, u := ar.to-ar.from, low[ar.from*rank:ar.to*rank]
-		p.pool.MatMul(u, rank, x[ar.from*ldx:], ldx, n, m.A, false)
-		scaleRows(u, m.Scale, n, rank, m.Rank)
-		p.pool.MatMul(y[ar.from*ldy:], ldy, u, rank, n, m.B, true)
-	}
+	return floats(&a.low, n*p.rows*rank)[at*p.rows*rank:][:p.rows*rank]
 }
 
-// loraBackward adds to dx the gradient through the adapters, and to their
-// gradients those of A and B: dB += dyᵀ·u, du = s·dy·B, dA += duᵀ·x, dx += du·A.
-func (p *pass) loraBackward(l int, proj lora.Projection, rg rowRange, dx []float32, lddx int, dy []float32, ldy int, x []float32, ldx int, a *activations) {
+// maxParts is the most projections that one product computes: q, k and v.
+const maxParts = 3
+
+// loraForward computes s·x·Aᵀ of the parts for the rows that have an adapter and
+// returns what adds B·(s·A·x) to their product. The result is good until the next call.
+func (p *pass) loraForward(l int, x []float32, ldx int, a *activations, parts ...part) []kernels.Addend {
+	p.then = p.then[:0]
 	if len(p.adapters) == 0 {
-		return
+		return nil
 	}
 	rank := p.rank()
-	low, du := p.lowRows(a, proj, rank), floats(&p.low, p.rows*rank)
-	for _, ar := range p.adapters {
-		m := ar.adapter.Module(l, proj)
-		from, to := max(ar.from, rg.from), min(ar.to, rg.to)
-		if m == nil || from >= to {
-			continue
+	for i, pt := range parts {
+		low := p.lowRows(a, i, pt.proj, rank)
+		for _, ar := range p.adapters {
+			m := ar.adapter.Module(l, pt.proj)
+			if m == nil {
+				continue
+			}
+			n, u := ar.to-ar.from, low[ar.from*rank:ar.to*rank]
+			p.pool.MatMul(u, rank, x[ar.from*ldx:], ldx, n, m.A, false)
+			scaleRows(u, m.Scale, n, rank, m.Rank)
+			p.then = append(p.then, kernels.Addend{Row: ar.from, Rows: n, Col: pt.col, X: u, LdX: rank, W: m.B})
 		}
-		n, dyr, xr, d := to-from, dy[from*ldy:], x[from*ldx:], du[from*rank:to*rank]
-		p.pool.MatMulT(d, rank, dyr, ldy, n, m.B, false)
-		scaleRows(d, m.Scale, n, rank, m.Rank)
-		if ar.grads != nil {
-			p.pool.GradW(ar.grads.flat[m.GradB:][:m.Out*m.Rank], dyr, ldy, low[from*rank:], rank, n, m.Out, m.Rank)
-			p.pool.GradW(ar.grads.flat[m.GradA:][:m.Rank*m.In], d, rank, xr, ldx, n, m.Rank, m.In)
-		}
-		p.pool.MatMulT(dx[from*lddx:], lddx, d, rank, n, m.A, true)
 	}
+	return p.then
+}
+
+// loraBackward adds to the adapters' gradients those of A and B and returns what adds
+// the gradient through the adapters to dx, whose first row is rg.from: dB += dyᵀ·u,
+// du = s·dy·B, dA += duᵀ·x, dx += du·A. The result is good until the next call.
+func (p *pass) loraBackward(l int, rg rowRange, dy []float32, ldy int, x []float32, ldx int, a *activations, parts ...part) []kernels.Addend {
+	p.then = p.then[:0]
+	if len(p.adapters) == 0 {
+		return nil
+	}
+	rank := p.rank()
+	dus := floats(&p.low, maxParts*p.rows*rank)
+	for i, pt := range parts {
+		low, du := p.lowRows(a, i, pt.proj, rank), dus[i*p.rows*rank:][:p.rows*rank]
+		for _, ar := range p.adapters {
+			m := ar.adapter.Module(l, pt.proj)
+			from, to := max(ar.from, rg.from), min(ar.to, rg.to)
+			if m == nil || from >= to {
+				continue
+			}
+			n, dyr, xr, d := to-from, dy[from*ldy+pt.col:], x[from*ldx:], du[from*rank:to*rank]
+			p.pool.MatMulT(d, rank, dyr, ldy, n, m.B, false)
+			scaleRows(d, m.Scale, n, rank, m.Rank)
+			if ar.grads != nil {
+				p.pool.GradW(ar.grads.flat[m.GradB:][:m.Out*m.Rank], dyr, ldy, low[from*rank:], rank, n, m.Out, m.Rank)
+				p.pool.GradW(ar.grads.flat[m.GradA:][:m.Rank*m.In], d, rank, xr, ldx, n, m.Rank, m.In)
+			}
+			p.then = append(p.then, kernels.Addend{Row: from - rg.from, Rows: n, X: d, LdX: rank, W: m.A, Transposed: true})
+		}
+	}
+	return p.then
 }
 
 func scaleRows(u []float32, s float32, rows, ld, n int) {

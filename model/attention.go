@@ -5,15 +5,13 @@ import "troupe/model/kernels"
 // qkvForward projects, adds the bias, normalises heads and rotates.
 func (p *pass) qkvForward(l int, w *layer, a *activations) {
 	c, z, r := &p.m.Config, p.m.Config.sizes(), p.rows
-	p.pool.MatMul(a.raw, z.qkv, a.n1, z.hidden, r, w.qkv, false)
+	then := p.loraForward(l, a.n1, z.hidden, a, part{projQ, 0}, part{projK, z.q}, part{projV, z.rot})
+	p.pool.MatMul(a.raw, z.qkv, a.n1, z.hidden, r, w.qkv, false, then...)
 	if w.bias != nil {
 		for i := range r {
 			kernels.Add(a.raw[i*z.qkv:][:z.qkv], w.bias)
 		}
 	}
-	p.loraForward(l, projQ, a.raw, z.qkv, a.n1, z.hidden, a)
-	p.loraForward(l, projK, a.raw[z.q:], z.qkv, a.n1, z.hidden, a)
-	p.loraForward(l, projV, a.raw[z.rot:], z.qkv, a.n1, z.hidden, a)
 	rot, ld := a.rotated(z, c.HeadNorm())
 	if c.HeadNorm() {
 		eps := float32(c.Eps)
@@ -50,10 +48,8 @@ func (p *pass) qkvBackward(l int, w *layer, a *activations, rg rowRange, g *Grad
 				a.raw[o+h*z.dim:], z.qkv, r, z.dim, weight, a.invHead[h*p.rows+from:])
 		}
 	}
-	p.pool.MatMulT(b.dn[from*z.hidden:], z.hidden, d[o:], z.qkv, r, w.qkv, false)
-	p.loraBackward(l, projQ, rg, b.dn, z.hidden, d, z.qkv, a.n1, z.hidden, a)
-	p.loraBackward(l, projK, rg, b.dn, z.hidden, d[z.q:], z.qkv, a.n1, z.hidden, a)
-	p.loraBackward(l, projV, rg, b.dn, z.hidden, d[z.rot:], z.qkv, a.n1, z.hidden, a)
+	then := p.loraBackward(l, rg, d, z.qkv, a.n1, z.hidden, a, part{projQ, 0}, part{projK, z.q}, part{projV, z.rot})
+	p.pool.MatMulT(b.dn[from*z.hidden:], z.hidden, d[o:], z.qkv, r, w.qkv, false, then...)
 	if g == nil {
 		return
 	}

@@ -25,8 +25,8 @@ func (p *pass) layerForward(l int) {
 		mid = a.mid
 		p.pool.Copy(mid, p.x[l])
 	}
-	p.pool.MatMul(mid, z.hidden, a.att, z.q, r, w.o, true)
-	p.loraForward(l, projO, mid, z.hidden, a.att, z.q, a)
+	then := p.loraForward(l, a.att, z.q, a, part{projO, 0})
+	p.pool.MatMul(mid, z.hidden, a.att, z.q, r, w.o, true, then...)
 
 	p.pool.RMSNorm(a.n2, z.hidden, mid, z.hidden, r, z.hidden, w.norm2, eps, a.inv2)
 	p.mlpForward(l, w, a)
@@ -34,8 +34,8 @@ func (p *pass) layerForward(l int) {
 	if p.keep {
 		p.pool.Copy(out, mid)
 	}
-	p.pool.MatMul(out, z.hidden, a.act, z.inner, r, w.down, true)
-	p.loraForward(l, projDown, out, z.hidden, a.act, z.inner, a)
+	then = p.loraForward(l, a.act, z.inner, a, part{projDown, 0})
+	p.pool.MatMul(out, z.hidden, a.act, z.inner, r, w.down, true, then...)
 }
 
 // backward takes back.dx, the gradient of x[Layers], down through the layers
@@ -63,8 +63,8 @@ func (p *pass) layerBackward(l int, rg rowRange, g *Grads) {
 	dx := b.dx[h:]
 
 	// Down: dx is the gradient of its output and, by the residual, of mid.
-	p.pool.MatMulT(b.dact[from*z.inner:], z.inner, dx, z.hidden, r, w.down, false)
-	p.loraBackward(l, projDown, rg, b.dact, z.inner, b.dx, z.hidden, a.act, z.inner, a)
+	then := p.loraBackward(l, rg, b.dx, z.hidden, a.act, z.inner, a, part{projDown, 0})
+	p.pool.MatMulT(b.dact[from*z.inner:], z.inner, dx, z.hidden, r, w.down, false, then...)
 	p.mlpBackward(l, w, a, rg)
 	var dw []float32
 	if g != nil {
@@ -74,8 +74,8 @@ func (p *pass) layerBackward(l int, rg rowRange, g *Grads) {
 	}
 	p.pool.RMSNormBackward(dx, z.hidden, dw, b.dn[h:], z.hidden, a.mid[h:], z.hidden, r, z.hidden, w.norm2, a.inv2[from:])
 
-	p.pool.MatMulT(b.datt[from*z.q:], z.q, dx, z.hidden, r, w.o, false)
-	p.loraBackward(l, projO, rg, b.datt, z.q, b.dx, z.hidden, a.att, z.q, a)
+	then = p.loraBackward(l, rg, b.dx, z.hidden, a.att, z.q, a, part{projO, 0})
+	p.pool.MatMulT(b.datt[from*z.q:], z.q, dx, z.hidden, r, w.o, false, then...)
 	p.attentionBackward(l, a, rg)
 	if g != nil {
 		p.pool.GradW(g.flat[at.o:][:z.hidden*z.q], dx, z.hidden, a.att[from*z.q:], z.q, r, z.hidden, z.q)

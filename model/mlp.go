@@ -3,9 +3,8 @@ package model
 // mlpForward: act = silu(gate)·up of n2.
 func (p *pass) mlpForward(l int, w *layer, a *activations) {
 	z, r := p.m.Config.sizes(), p.rows
-	p.pool.MatMul(a.gup, 2*z.inner, a.n2, z.hidden, r, w.gup, false)
-	p.loraForward(l, projGate, a.gup, 2*z.inner, a.n2, z.hidden, a)
-	p.loraForward(l, projUp, a.gup[z.inner:], 2*z.inner, a.n2, z.hidden, a)
+	then := p.loraForward(l, a.n2, z.hidden, a, part{projGate, 0}, part{projUp, z.inner})
+	p.pool.MatMul(a.gup, 2*z.inner, a.n2, z.hidden, r, w.gup, false, then...)
 	p.pool.SiLUGate(a.act, z.inner, a.gup, 2*z.inner, a.gup[z.inner:], 2*z.inner, r, z.inner)
 }
 
@@ -16,7 +15,6 @@ func (p *pass) mlpBackward(l int, w *layer, a *activations, rg rowRange) {
 	gup, dgup := a.gup[from*2*z.inner:], b.dgup[from*2*z.inner:]
 	p.pool.SiLUGateBackward(dgup, 2*z.inner, dgup[z.inner:], 2*z.inner, b.dact[from*z.inner:], z.inner,
 		gup, 2*z.inner, gup[z.inner:], 2*z.inner, r, z.inner)
-	p.pool.MatMulT(b.dn[from*z.hidden:], z.hidden, dgup, 2*z.inner, r, w.gup, false)
-	p.loraBackward(l, projGate, rg, b.dn, z.hidden, b.dgup, 2*z.inner, a.n2, z.hidden, a)
-	p.loraBackward(l, projUp, rg, b.dn, z.hidden, b.dgup[z.inner:], 2*z.inner, a.n2, z.hidden, a)
+	then := p.loraBackward(l, rg, b.dgup, 2*z.inner, a.n2, z.hidden, a, part{projGate, 0}, part{projUp, z.inner})
+	p.pool.MatMulT(b.dn[from*z.hidden:], z.hidden, dgup, 2*z.inner, r, w.gup, false, then...)
 }

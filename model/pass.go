@@ -32,7 +32,8 @@ type pass struct {
 	x    [][]float32 // x[l] goes into layer l, x[Layers] comes out: [R, H]
 	acts []activations
 	scr  kernels.Scratch
-	low  []float32 // LoRA: gradient of x·Aᵀ, [R, rank]
+	low  []float32 // LoRA: gradients of x·Aᵀ of a product's projections, [3][R, rank]
+	then []kernels.Addend
 
 	back backBuffers
 	head headBuffers

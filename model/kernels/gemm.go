@@ -55,19 +55,22 @@ type gemmRun struct {
 	packed   bool
 	parts    int // of the left operand, in the TDPBF16PS kinds
 	tile     tileRun
+	then     []Addend // at panels' starts
 	rowStep  int
 	rowItems int
 	colStep  int
 }
 
-// MatMul computes y[m, N] = x[m, K]·Wᵀ, or adds it to y if acc is set.
-func (p *Pool) MatMul(y []float32, ldy int, x []float32, ldx, m int, w *Matrix, acc bool) {
-	p.product(y, ldy, x, ldx, m, &w.w, w.kind, acc)
+// MatMul computes y[m, N] = x[m, K]·Wᵀ, or adds it to y if acc is set. The addends
+// follow, in their order.
+func (p *Pool) MatMul(y []float32, ldy int, x []float32, ldx, m int, w *Matrix, acc bool, then ...Addend) {
+	p.product(y, ldy, x, ldx, m, &w.w, w.kind, acc, then)
 }
 
-// MatMulT computes dx[m, K] = dy[m, N]·W, or adds it to dx if acc is set.
-func (p *Pool) MatMulT(dx []float32, lddx int, dy []float32, lddy, m int, w *Matrix, acc bool) {
-	p.product(dx, lddx, dy, lddy, m, w.transposed(), w.kind, acc)
+// MatMulT computes dx[m, K] = dy[m, N]·W, or adds it to dx if acc is set. The addends
+// follow, in their order.
+func (p *Pool) MatMulT(dx []float32, lddx int, dy []float32, lddy, m int, w *Matrix, acc bool, then ...Addend) {
+	p.product(dx, lddx, dy, lddy, m, w.transposed(), w.kind, acc, then)
 }
 
 // GradW adds dyᵀ·x to dw: dw[n, k] += Σ_r dy[r, n]·x[r, k], rows r = 0 … m-1 in
@@ -87,7 +90,7 @@ func (p *Pool) GradW(dw []float32, dy []float32, lddy int, x []float32, ldx, m, 
 	})
 }
 
-func (p *Pool) product(y []float32, ldy int, x []float32, ldx, m int, w *operand, kind Numerics, acc bool) {
+func (p *Pool) product(y []float32, ldy int, x []float32, ldx, m int, w *operand, kind Numerics, acc bool, then []Addend) {
 	if m == 0 || w.n == 0 {
 		return
 	}
@@ -103,11 +106,20 @@ func (p *Pool) product(y []float32, ldy int, x []float32, ldx, m int, w *operand
 	if w.h != nil {
 		g.form, g.b = formWiden, unsafe.Pointer(unsafe.SliceData(w.in(kind.order()).h))
 	}
-	if kind != F32 {
-		p.split(g, x, ldx, kind)
-		return
+	together := g.admit(len(y), then)
+	if together {
+		g.then = then
 	}
-	p.run(g)
+	if kind == F32 {
+		p.run(g)
+	} else {
+		p.split(g, x, ldx, kind)
+	}
+	if !together {
+		for i := range then {
+			p.run(then[i].product(&g))
+		}
+	}
 }
 
 // run cuts the product into items and runs them. Items never share an output,
@@ -166,6 +178,7 @@ func (g *gemmRun) block(r0, r1, c0, c1 int) {
 	switch g.form {
 	case formTiles:
 		g.tile.run(g, r0, r1, c0, c1)
+		g.addends(r0, r1, c0, c1)
 		return
 	case formWiden:
 		height = shape.rows16
@@ -188,6 +201,7 @@ func (g *gemmRun) block(r0, r1, c0, c1 int) {
 			g.columns(rb, re, c0, c1, k0, min(span, g.k-k0), height, shape.cols, acc)
 			acc = true
 		}
+		g.addends(rb, re, c0, c1)
 		rb = re
 	}
 }

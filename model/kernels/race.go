@@ -24,6 +24,10 @@ func (g *gemmRun) tellReads() {
 			runtime.RaceReadRange(unsafe.Add(g.x, r*g.ldx), 4*g.k)
 		}
 	}
+	for i := range g.then {
+		h := g.then[i].product(g)
+		h.tellReads()
+	}
 }
 
 // tellWrites reports the outputs of one block.
