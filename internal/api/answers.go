@@ -88,7 +88,7 @@ var errLarge = errors.New("the answer is too large; ask for less of it: from, li
 func (s *Server) answer(ask func(ctx context.Context, r *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := s.answers.get(r.Context(), r.URL.RequestURI(), func(ctx context.Context) ([]byte, error) {
-			v, err := ask(ctx, r)
+			v, err := caught(s, func() (any, error) { return ask(ctx, r) }) // others may wait for it
 			if err != nil {
 				return nil, err
 			}
@@ -121,7 +121,10 @@ func (m missing) Error() string { return string(m) }
 func failRead(w http.ResponseWriter, err error) {
 	var bad badParameter
 	var none missing
+	var internal internalError
 	switch {
+	case errors.As(err, &internal):
+		fail(w, http.StatusInternalServerError, "%v", err)
 	case errors.Is(err, store.ErrNoRun), errors.As(err, &none):
 		fail(w, http.StatusNotFound, "%v", err)
 	case errors.As(err, &bad), errors.Is(err, errLarge):

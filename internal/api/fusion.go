@@ -79,7 +79,7 @@ func (s *Server) fusionRunCode(w http.ResponseWriter, r *http.Request) {
 	}
 	res, err := s.executeOnce(ctx, r.Context(), "run_code", e)
 	if err != nil {
-		s.gatewayTimeout(w, err)
+		s.unjudged(w, err)
 		return
 	}
 	reply(w, http.StatusOK, fusionAnswer(res))

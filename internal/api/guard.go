@@ -180,10 +180,31 @@ func (s *Server) recoverer(next http.Handler) http.Handler {
 			if v == http.ErrAbortHandler {
 				panic(v)
 			}
-			id := rand.Text()[:12]
-			s.opt.Log.Error("panic in a handler", slog.String("id", id), slog.Any("value", v), slog.String("stack", string(debug.Stack())))
-			fail(w, http.StatusInternalServerError, "internal error %s", id)
+			fail(w, http.StatusInternalServerError, "%v", s.panicked(v))
 		}()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// internalError is a panic that was caught; the log has its stack under the id.
+type internalError string
+
+func (id internalError) Error() string { return "internal error " + string(id) }
+
+// panicked logs a panic's value and the stack it is called on.
+func (s *Server) panicked(v any) internalError {
+	id := rand.Text()[:12]
+	s.opt.Log.Error("panic", slog.String("id", id), slog.Any("value", v), slog.String("stack", string(debug.Stack())))
+	return internalError(id)
+}
+
+// caught calls f and turns a panic into an error: on goroutines that recoverer
+// does not see, and where others wait for what f returns.
+func caught[T any](s *Server, f func() (T, error)) (v T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = s.panicked(p)
+		}
+	}()
+	return f()
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 // outputs, GET /health. Its packed tests are read without unpickling anything.
 
 type instructRequest struct {
-	Program string          `json:"program"`
+	Program *string         `json:"program"`
 	Tests   json.RawMessage `json:"tests"`
 	TimeS   float64         `json:"max_execution_time"`
 }
@@ -55,11 +56,19 @@ func (s *Server) instruct(w http.ResponseWriter, r *http.Request, via string, pa
 		return
 	}
 	a := instructResponse{Results: []int{}, Runtimes: []float64{}}
-	if string(req.Tests) == "[]" {
+	if req.Program == nil {
+		fusionInvalid(w, "missing", "program is required", "body", "program")
+		return
+	}
+	var none []json.RawMessage
+	if json.Unmarshal(req.Tests, &none) == nil && none != nil && len(none) == 0 {
 		reply(w, http.StatusOK, a)
 		return
 	}
 	tests, err := parse(req.Tests)
+	if err == nil && len(tests) == 0 {
+		err = errors.New("there are none")
+	}
 	if err != nil {
 		fusionInvalid(w, "value_error", "tests: "+err.Error(), "body", "tests")
 		return
@@ -68,11 +77,11 @@ func (s *Server) instruct(w http.ResponseWriter, r *http.Request, via string, pa
 	limits := clamp(limitsOf(req.TimeS, 0))
 	v, err := s.opt.Judge.One(r.Context(), verifier.Item{
 		Task:   data.Task{Kind: data.Code, Tests: tests, Limits: data.Limits{TimeS: limits.TimeS}},
-		Answer: req.Program, Source: true,
+		Answer: *req.Program, Source: true,
 		Options: &code.Options{Comparison: code.Comparison{Profile: code.LCB}, AllTests: true},
 	})
 	if err != nil {
-		s.gatewayTimeout(w, err)
+		s.unjudged(w, err)
 		return
 	}
 	s.metrics.judged(via, v.Code, began)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 	"strings"
@@ -21,9 +22,9 @@ import (
 const pythonVersion = "3.11.3"
 
 type pistonFile struct {
-	Name     string `json:"name"`
-	Content  string `json:"content"`
-	Encoding string `json:"encoding"`
+	Name     string  `json:"name"`
+	Content  *string `json:"content"`
+	Encoding string  `json:"encoding"`
 }
 
 type pistonRequest struct {
@@ -61,17 +62,22 @@ type pistonResponse struct {
 // the next byte, after which it would ask again beside the first request.
 const pistonPatience = 28 * time.Second
 
+var errNoContent = errors.New("is required as a string")
+
 // content decodes a file's text.
 func (f pistonFile) content() (string, error) {
+	if f.Content == nil {
+		return "", errNoContent
+	}
 	switch f.Encoding {
 	case "base64":
-		b, err := base64.StdEncoding.DecodeString(f.Content)
+		b, err := base64.StdEncoding.DecodeString(*f.Content)
 		return string(b), err
 	case "hex":
-		b, err := hex.DecodeString(f.Content)
+		b, err := hex.DecodeString(*f.Content)
 		return string(b), err
 	}
-	return f.Content, nil
+	return *f.Content, nil
 }
 
 // limits are the request's, in our units.
@@ -146,11 +152,15 @@ func (s *Server) pistonExecute(w http.ResponseWriter, r *http.Request) {
 	}
 	for i := range req.Files {
 		text, err := req.Files[i].content()
+		if errors.Is(err, errNoContent) {
+			bad(fmt.Sprintf("files[%d].content %v", i, err))
+			return
+		}
 		if err != nil {
 			bad("files[" + req.Files[i].Name + "].content: " + err.Error())
 			return
 		}
-		req.Files[i].Content = text
+		req.Files[i].Content = &text
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), max(pistonPatience, seconds(req.limits().TimeS)+10*time.Second))
 	defer cancel()
@@ -158,12 +168,12 @@ func (s *Server) pistonExecute(w http.ResponseWriter, r *http.Request) {
 		s.pistonContest(ctx, r.Context(), w, &req)
 		return
 	}
-	res, err := s.executeOnce(ctx, r.Context(), "execute", execution{Program: req.Files[0].Content, Args: req.Args, Stdin: []byte(req.Stdin), Limits: req.limits()})
+	res, err := s.executeOnce(ctx, r.Context(), "execute", execution{Program: *req.Files[0].Content, Args: req.Args, Stdin: []byte(req.Stdin), Limits: req.limits()})
 	if err == nil && res.Outcome == sandbox.Crash {
 		err = errors.New(res.Exception)
 	}
 	if err != nil {
-		s.gatewayTimeout(w, err)
+		s.unjudged(w, err)
 		return
 	}
 	reply(w, http.StatusOK, pistonAnswer(req.Language, res))

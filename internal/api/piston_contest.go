@@ -23,9 +23,9 @@ func contestTask(files []pistonFile) (program string, t data.Task, err error) {
 	t.Kind = data.Code
 	named := map[string]string{}
 	for _, f := range files {
-		named[f.Name] = f.Content
+		named[f.Name] = *f.Content
 	}
-	program = files[0].Content
+	program = *files[0].Content
 	t.Checker = named["checker.py"]
 	input, ok := named["input.txt"]
 	if !ok {
@@ -73,7 +73,7 @@ func (s *Server) pistonContest(ctx, client context.Context, w http.ResponseWrite
 		return v, err
 	})
 	if err != nil {
-		s.gatewayTimeout(w, err)
+		s.unjudged(w, err)
 		return
 	}
 	v, zero := judged.(verdict.Verdict), 0

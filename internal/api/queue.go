@@ -97,3 +97,18 @@ func (s *Server) gatewayTimeout(w http.ResponseWriter, err error) {
 	s.metrics.refused.WithLabelValues("time").Inc()
 	fail(w, http.StatusGatewayTimeout, "the program did not run in time: %v", err)
 }
+
+// unjudged answers a request whose program has no verdict: 500 after a panic, else
+// 504, since the fault is not the program's and another try may do.
+func (s *Server) unjudged(w http.ResponseWriter, err error) {
+	var internal internalError
+	switch {
+	case errors.As(err, &internal):
+		fail(w, http.StatusInternalServerError, "%v", err)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		s.gatewayTimeout(w, err)
+	default:
+		s.metrics.refused.WithLabelValues("sandbox").Inc()
+		fail(w, http.StatusGatewayTimeout, "the program was not judged: %v", err)
+	}
+}

@@ -52,7 +52,11 @@ func (g *repeats) do(ctx, client context.Context, server *Server, request any, r
 		own, cancel := context.WithTimeout(server.inFlight, dropInWait)
 		r = &repeat{done: make(chan struct{}), cancel: cancel}
 		g.runs[key] = r
-		g.wg.Go(func() { g.run(own, key, r, run) })
+		g.wg.Go(func() {
+			g.run(own, key, r, func(ctx context.Context) (any, error) {
+				return caught(server, func() (any, error) { return run(ctx) })
+			})
+		})
 	}
 	r.waiting++
 	g.mu.Unlock()

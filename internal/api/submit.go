@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 type submitRequest struct {
 	Dataset    string          `json:"dataset"`
 	ID         json.RawMessage `json:"id"` // a number or a string; given back as it came
-	Completion string          `json:"completion"`
+	Completion *string         `json:"completion"`
 	Config     struct {
 		DatasetType   string          `json:"dataset_type"`
 		Language      string          `json:"language"`
@@ -36,7 +37,7 @@ type submitCase struct {
 		Stdin string `json:"stdin"`
 	} `json:"input"`
 	Output struct {
-		Stdout string `json:"stdout"`
+		Stdout *string `json:"stdout"`
 	} `json:"output"`
 }
 
@@ -81,14 +82,14 @@ func (s *Server) fusionSubmit(w http.ResponseWriter, r *http.Request) {
 		a.ID = json.RawMessage("0")
 	}
 	found := false
-	if a.ExtractedCode, found = (code.Extraction{Unclosed: true}).Extract(req.Completion); !found {
+	if a.ExtractedCode, found = (code.Extraction{Unclosed: true}).Extract(*req.Completion); !found {
 		s.metrics.judged("submit", verdict.NA, began)
 		reply(w, http.StatusOK, a)
 		return
 	}
 	worst, err := s.submitCases(r.Context(), &req, cases, &a)
 	if err != nil {
-		s.gatewayTimeout(w, err)
+		s.unjudged(w, err)
 		return
 	}
 	s.metrics.judged("submit", worst, began)
@@ -116,7 +117,7 @@ func (s *Server) submitCases(ctx context.Context, req *submitRequest, cases []su
 		t := submitTest{ExecInfo: fusionAnswer(res)}
 		end := outcomeCode(res.Result)
 		if end == verdict.AC {
-			if _, t.Passed = submitComparison.Output(string(res.Stdout), c.Output.Stdout); !t.Passed {
+			if _, t.Passed = submitComparison.Output(string(res.Stdout), *c.Output.Stdout); !t.Passed {
 				end = verdict.WA
 			}
 		}
@@ -142,6 +143,8 @@ func (s *Server) submitCases(ctx context.Context, req *submitRequest, cases []su
 func (q *submitRequest) cases() (cases []submitCase, why string) {
 	c := &q.Config
 	switch {
+	case q.Completion == nil:
+		return nil, "completion is missing"
 	case c.CustomExtract != "":
 		return nil, "custom_extract_logic is code for the server; it is not run here"
 	case c.DatasetType != "CommonOJDataset":
@@ -158,6 +161,11 @@ func (q *submitRequest) cases() (cases []submitCase, why string) {
 	}
 	if err := unquote(&row.Test); err != nil || json.Unmarshal(row.Test, &cases) != nil || len(cases) == 0 {
 		return nil, `provided_data.test must be a list of {"input": {"stdin": …}, "output": {"stdout": …}}`
+	}
+	for i := range cases {
+		if cases[i].Output.Stdout == nil {
+			return nil, fmt.Sprintf("provided_data.test[%d].output.stdout is missing", i)
+		}
 	}
 	return cases, ""
 }

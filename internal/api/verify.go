@@ -25,11 +25,13 @@ const maxBatch = 4096
 func (s *Server) verify(via string, width int, judge Record) http.HandlerFunc {
 	counted := func(ctx context.Context, n int, record json.RawMessage) (any, error) {
 		began := time.Now()
-		out, code, err := judge(ctx, n, record)
-		if err == nil {
-			s.metrics.judged(via, code, began)
-		}
-		return out, err
+		return caught(s, func() (any, error) {
+			out, code, err := judge(ctx, n, record)
+			if err == nil {
+				s.metrics.judged(via, code, began)
+			}
+			return out, err
+		})
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		var body json.RawMessage
@@ -39,7 +41,7 @@ func (s *Server) verify(via string, width int, judge Record) http.HandlerFunc {
 		if len(body) == 0 || body[0] != '[' {
 			out, err := counted(r.Context(), 1, body)
 			if err != nil {
-				s.gatewayTimeout(w, err)
+				s.unjudged(w, err)
 				return
 			}
 			reply(w, http.StatusOK, out)
@@ -56,7 +58,7 @@ func (s *Server) verify(via string, width int, judge Record) http.HandlerFunc {
 		}
 		out, err := judgeAll(r.Context(), width, records, counted)
 		if err != nil {
-			s.gatewayTimeout(w, err)
+			s.unjudged(w, err)
 			return
 		}
 		reply(w, http.StatusOK, out)
