@@ -209,3 +209,21 @@ func TestPaperDiffersByNamedKeys(t *testing.T) {
 		}
 	}
 }
+
+func FuzzMerge(f *testing.F) {
+	small := clean()
+	f.Add([]byte(small.String()))
+	f.Add([]byte("lr:\n  warmup: 3\nrole-tokens: {generator: 5}\nanchor.evaluator: 1e-3\n"))
+	f.Add([]byte("actor_rollout_ref:\n  rollout:\n    n: 4\n"))
+	f.Add([]byte("a: &a {lr: 1}\nb: *a\n<<: *a\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c := clean()
+		if c.Merge(text) != nil || c.Validate() != nil {
+			return
+		}
+		var again Config
+		if err := again.Merge([]byte(c.String())); err != nil || again.String() != c.String() {
+			t.Fatalf("a config that was accepted is read otherwise: %v\n%s\n%s", err, c.String(), again.String())
+		}
+	})
+}

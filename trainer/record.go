@@ -111,6 +111,19 @@ func (t *Trainer) logEpisodes(log *record, tasks []data.Task, episodes []workflo
 			log.Calls = append(log.Calls, storeCall(at, call, advantage))
 		}
 	}
+	if len(rewards) > 0 { // otherwise nothing is known, which is not 0
+		log.step("critic/rewards/mean", metrics.Mean(rewards))
+		log.step("batch/success", metrics.Mean(rewards))
+	}
+	logSolved(log, tasks, played, solved)
+	log.step("response_length/mean", metrics.Mean(lengths))
+	c.write(log)
+	t.logRoles(log, episodes, rows)
+}
+
+// logSolved notes how many tasks no judged rollout solved, how many every one
+// did, and how many some did.
+func logSolved(log *record, tasks []data.Task, played, solved map[string]int) {
 	none, all, partial := 0, 0, 0
 	for _, task := range tasks {
 		switch n := solved[task.ID]; {
@@ -123,16 +136,9 @@ func (t *Trainer) logEpisodes(log *record, tasks []data.Task, episodes []workflo
 			partial++
 		}
 	}
-	if len(rewards) > 0 { // otherwise nothing is known, which is not 0
-		log.step("critic/rewards/mean", metrics.Mean(rewards))
-		log.step("batch/success", metrics.Mean(rewards))
-	}
 	log.step("batch/solve_none", float64(none)/float64(len(tasks)))
 	log.step("batch/solve_all", float64(all)/float64(len(tasks)))
 	log.step("batch/solve_partial", float64(partial)/float64(len(tasks)))
-	log.step("response_length/mean", metrics.Mean(lengths))
-	c.write(log)
-	t.logRoles(log, episodes, rows)
 }
 
 // counts are the verdicts of an iteration.

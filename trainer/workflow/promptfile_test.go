@@ -89,3 +89,29 @@ func TestASectionedPromptFileServesEveryWorkflow(t *testing.T) {
 		}
 	}
 }
+
+func FuzzPrompts(f *testing.F) {
+	f.Add([]byte(sectioned))
+	f.Add([]byte(`{"voting": {"generator": ["{problem}"]}, "synthesizer_prompt": {"text": "{problem}{solutions}{{}}"}}`))
+	path := filepath.Join(f.TempDir(), "prompt.json")
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p, err := LoadPrompts(path, data.Math, "voting")
+		if err != nil {
+			return
+		}
+		q, err := LoadPrompts(path, data.Math, "voting")
+		if err != nil || p.Sum() != q.Sum() {
+			t.Fatalf("read twice: %v", err)
+		}
+		for name, need := range placeholders {
+			for _, ph := range need {
+				if got := p.Render(data.Math, name, ph, "value"); !strings.Contains(got, "value") {
+					t.Fatalf("%s does not show %s: %q", name, ph, got)
+				}
+			}
+		}
+	})
+}
