@@ -40,17 +40,7 @@ func (a *Addend) operand() *operand {
 
 // product is the addend as a product of its own on the output of g.
 func (a *Addend) product(g *gemmRun) gemmRun {
-	w := a.operand()
-	h := gemmRun{
-		acc: true, m: a.Rows, n: w.n, k: w.k,
-		y: unsafe.Add(g.y, a.Row*g.ldy+4*a.Col), ldy: g.ldy,
-		x: unsafe.Pointer(unsafe.SliceData(a.X)), ldx: 4 * a.LdX,
-		packed: true, ldb: 4 * panel, b: unsafe.Pointer(unsafe.SliceData(w.f)),
-	}
-	if w.h != nil {
-		h.form, h.b = formWiden, unsafe.Pointer(unsafe.SliceData(w.in(F32.order()).h))
-	}
-	return h
+	return packedRun(unsafe.Add(g.y, a.Row*g.ldy+4*a.Col), g.ldy, a.X, a.LdX, a.Rows, a.operand(), F32, true)
 }
 
 // addends adds to the block of rows [r0, r1) and columns [c0, c1).

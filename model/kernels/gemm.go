@@ -96,16 +96,7 @@ func (p *Pool) product(y []float32, ldy int, x []float32, ldx, m int, w *operand
 	}
 	checkRows("product: output", len(y), ldy, m, w.n)
 	checkRows("product: input", len(x), ldx, m, w.k)
-	g := gemmRun{
-		acc: acc, m: m, n: w.n, k: w.k,
-		y: unsafe.Pointer(unsafe.SliceData(y)), ldy: 4 * ldy,
-		x: unsafe.Pointer(unsafe.SliceData(x)), ldx: 4 * ldx,
-		packed: true, ldb: 4 * panel,
-		b: unsafe.Pointer(unsafe.SliceData(w.f)),
-	}
-	if w.h != nil {
-		g.form, g.b = formWiden, unsafe.Pointer(unsafe.SliceData(w.in(kind.order()).h))
-	}
+	g := packedRun(unsafe.Pointer(unsafe.SliceData(y)), 4*ldy, x, ldx, m, w, kind, acc)
 	together := g.admit(len(y), then)
 	if together {
 		g.then = then
@@ -120,6 +111,22 @@ func (p *Pool) product(y []float32, ldy int, x []float32, ldx, m int, w *operand
 			p.run(then[i].product(&g))
 		}
 	}
+}
+
+// packedRun is a product with a packed operand, on an output whose rows are ldy bytes
+// apart.
+func packedRun(y unsafe.Pointer, ldy int, x []float32, ldx, m int, w *operand, kind Numerics, acc bool) gemmRun {
+	g := gemmRun{
+		acc: acc, m: m, n: w.n, k: w.k,
+		y: y, ldy: ldy,
+		x: unsafe.Pointer(unsafe.SliceData(x)), ldx: 4 * ldx,
+		packed: true, ldb: 4 * panel,
+		b: unsafe.Pointer(unsafe.SliceData(w.f)),
+	}
+	if w.h != nil {
+		g.form, g.b = formWiden, unsafe.Pointer(unsafe.SliceData(w.in(kind.order()).h))
+	}
+	return g
 }
 
 // run cuts the product into items and runs them. Items never share an output,

@@ -22,7 +22,7 @@ var familyNames = [families]string{"generic", "avx2", "avx512", "neon", "amx"}
 
 // tileShape is the largest tile a family's micro-kernels compute: rows, and
 // columns in units of 16. rows16 is for bfloat16 weights, rowsSplit for the kinds
-// in TDPBF16PS order.
+// in TDPBF16PS order by multiply-adds.
 type tileShape struct{ rows, rows16, rowsSplit, cols int }
 
 var tileShapes = [families]tileShape{

@@ -51,16 +51,6 @@ func ExpRow(y, x []float32, scale, m float32) float32 {
 	return rowExpSum(y, x[:len(y)], scale, m)
 }
 
-// Softmax sets y to the softmax of x·scale, scale > 0. y may be x.
-func Softmax(y, x []float32, scale float32) {
-	if len(y) == 0 {
-		return
-	}
-	x = x[:len(y)]
-	sum := ExpRow(y, x, scale, float32(rowMax(x)*scale))
-	rowScale(y, 1/sum, y)
-}
-
 // AdamW holds the constants of one step of AdamW in float32 (see trainer/optim for
 // the rule and where they come from).
 type AdamW struct {

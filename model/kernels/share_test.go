@@ -36,6 +36,18 @@ func BenchmarkStepShare(b *testing.B) {
 	}
 }
 
+// BenchmarkBF16Share is BenchmarkShare in kind bf16 at 512 rows and the shapes of a
+// model of 0.6B parameters, a part of the head's rows, forward and transposed.
+func BenchmarkBF16Share(b *testing.B) {
+	for _, s := range [][2]int{{4096, 1024}, {1024, 2048}, {6144, 1024}, {1024, 3072}, {32768, 1024}} {
+		for _, transposed := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%dx%d/transposed=%v", s[0], s[1], transposed), func(b *testing.B) {
+				share(b, Default(), "bf16", 512, s[0], s[1], transposed)
+			})
+		}
+	}
+}
+
 // share measures y = x Wᵀ for W [n, k], or x = y W.
 func share(b *testing.B, p *Pool, kind string, m, n, k int, transposed bool) {
 	w := PackF32(make([]float32, n*k), n, k)

@@ -45,21 +45,31 @@ func (k *kernel) begin(name string) {
 		k.p("\tMOVQ %s(FP), %s", a[0], a[1])
 	}
 	k.mask()
+	k.start(0)
+	if k.r == "Z" && k.h > streamRows {
+		k.below()
+	}
+}
+
+// start loads the tile of C into the registers from first on, or clears them.
+func (k *kernel) start(first int) {
 	k.p("\tMOVQ acc+56(FP), AX\n\tTESTQ AX, AX\n\tJZ zero")
 	k.p("\tMOVQ C, AX")
 	for i := range k.h {
 		for j := range k.v {
-			k.load("AX", j*k.size, k.acc(i, j))
+			k.load("AX", j*k.size, k.reg(first+i*k.v+j))
 		}
 		k.p("\tADDQ LDC, AX")
 	}
 	k.p("\tJMP ready\nzero:")
-	for i := range k.h * k.v {
-		k.p("\t%s %[2]s, %[2]s, %[2]s", k.xor(), k.reg(i))
-	}
+	k.clear(first, k.h*k.v)
 	k.p("ready:")
-	if k.r == "Z" && k.h > streamRows {
-		k.below()
+}
+
+// clear sets n registers from first on to zero.
+func (k *kernel) clear(first, n int) {
+	for i := range n {
+		k.p("\t%s %[2]s, %[2]s, %[2]s", k.xor(), k.reg(first+i))
 	}
 }
 

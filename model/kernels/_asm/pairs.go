@@ -1,7 +1,5 @@
 package main
 
-import "fmt"
-
 const pairs form = "Pairs" // A and B pairs of bfloat16 for VDPBF16PS
 
 // pairRows is the height of the tallest tile of pairs: its sums, the even and the odd
@@ -16,36 +14,17 @@ func (k *kernel) pairsKernel(name string) {
 	n := k.h * k.v
 	sums := 2 * n
 	k.splitBegin(name)
-	k.p("\tMOVQ acc+56(FP), AX\n\tTESTQ AX, AX\n\tJZ zero\n\tMOVQ C, AX")
-	for i := range k.h {
-		for j := range k.v {
-			k.loadFrom(fmt.Sprintf("%d(AX)", j*k.size), j, k.reg(sums+i*k.v+j))
-		}
-		k.p("\tADDQ LDC, AX")
-	}
-	k.p("\tJMP ready\nzero:")
-	for i := range n {
-		k.p("\t%s %[2]s, %[2]s, %[2]s", k.xor(), k.reg(sums+i))
-	}
-	k.p("ready:")
+	k.start(sums)
 	if k.h > 1 {
 		k.outputsBelow()
 	}
-	k.p("\tPCALIGN $32\nblock: // 32 values of k\n\tMOVQ PARTS, PART")
-	k.p("part: // one part of A")
-	for i := range 2 * n {
-		k.p("\t%s %[2]s, %[2]s, %[2]s", k.xor(), k.reg(i))
-	}
+	k.splitBlock()
 	for d := range 8 {
 		k.pairsAhead(d)
 		k.pairsDword(d)
 	}
-	for i := range n {
-		k.p("\tVADDPS %s, %s, %[2]s", k.reg(n+i), k.reg(i))
-	}
-	for i := range n {
-		k.p("\tVADDPS %s, %s, %[2]s", k.reg(i), k.reg(sums+i))
-	}
+	k.add(0, n, n)
+	k.add(sums, 0, n)
 	k.splitNext(64)
 	for i := range k.h {
 		for j := range k.v {
@@ -56,8 +35,8 @@ func (k *kernel) pairsKernel(name string) {
 	k.p("\tVZEROUPPER\n\tLDMXCSR 0(SP)\n\tRET\n")
 }
 
-// pairsAhead prefetches at dword d: a tile without a step the stream
-// of B itself, others their part of the next panel.
+// pairsAhead prefetches at dword d: a tile without a step the stream of B itself,
+// others their part of the next panel.
 func (k *kernel) pairsAhead(d int) {
 	own := func() {
 		for l := range 4 {

@@ -38,11 +38,7 @@ func (k *kernel) split(name string) {
 	}
 	k.p("block0:")
 	k.outputsBelow()
-	k.p("\tPCALIGN $32\nblock: // 32 values of k\n\tMOVQ PARTS, PART")
-	k.p("part: // one part of A")
-	for i := range 2 * n {
-		k.p("\t%s %[2]s, %[2]s, %[2]s", k.xor(), k.reg(i))
-	}
+	k.splitBlock()
 	for d := range 8 {
 		switch {
 		case k.h <= 4: // thin tiles pull the stream of B itself
@@ -67,6 +63,20 @@ func (k *kernel) outputsBelow() {
 	}
 	for range k.h {
 		k.p("\tPREFETCHT0 (AX)\n\tPREFETCHT0 64(AX)\n\tADDQ LDC, AX")
+	}
+}
+
+// splitBlock begins the loops over blocks and parts: both chains start from zero.
+func (k *kernel) splitBlock() {
+	k.p("\tPCALIGN $32\nblock: // 32 values of k\n\tMOVQ PARTS, PART")
+	k.p("part: // one part of A")
+	k.clear(0, 2*k.h*k.v)
+}
+
+// add adds n registers from b on to those from a on.
+func (k *kernel) add(a, b, n int) {
+	for i := range n {
+		k.p("\tVADDPS %s, %s, %[2]s", k.reg(b+i), k.reg(a+i))
 	}
 }
 
@@ -117,9 +127,7 @@ func (k *kernel) half(m string, low int, reg string) {
 
 // fold adds e + o to the tile.
 func (k *kernel) fold(n int) {
-	for i := range n {
-		k.p("\tVADDPS %s, %s, %[2]s", k.reg(n+i), k.reg(i))
-	}
+	k.add(0, n, n)
 	k.p("\tMOVQ C, AX")
 	t := k.reg(n)
 	for i := range k.h {
