@@ -1,8 +1,11 @@
 package golden
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -22,5 +25,33 @@ func TestAbsentDataSkipsAndPresentDataIsRead(t *testing.T) {
 	}
 	if v.N != 3 || skipped["there.json"] || !skipped["absent.json"] {
 		t.Errorf("read %d, skipped %v", v.N, skipped)
+	}
+}
+
+// failed is a test whose failure is looked at.
+type failed struct {
+	testing.TB
+	why string
+}
+
+func (f *failed) Helper() {}
+
+func (f *failed) Fatal(args ...any) {
+	f.why = fmt.Sprint(args...)
+	runtime.Goexit()
+}
+
+// In the tree's own testdata nothing may be absent unnoticed.
+func TestDataAbsentFromTheTreeIsAFailure(t *testing.T) {
+	t.Setenv("TROUPE_GOLDEN", "")
+	f, done := &failed{TB: t}, make(chan struct{})
+	go func() {
+		defer close(done)
+		var v struct{}
+		JSON(f, &v, "grpo", "absent.json")
+	}()
+	<-done
+	if !strings.Contains(f.why, filepath.Join("testdata", "grpo", "absent.json")) {
+		t.Errorf("failed with %q", f.why)
 	}
 }
