@@ -3,8 +3,13 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"troupe/verifier/verdict"
 )
@@ -95,5 +100,61 @@ func TestPanicFreesThoseWhoWait(t *testing.T) {
 	}
 	if v, err := s.repeats.do(ctx, ctx, s, "the same", func(context.Context) (any, error) { return 7, nil }); v != 7 || err != nil {
 		t.Errorf("afterwards: %v, %v", v, err)
+	}
+}
+
+// TestPanicInAQuestionFreesThoseWhoWait lets a question to the database panic while
+// an equal one waits for it: both are a 500, and the next one is asked anew.
+func TestPanicInAQuestionFreesThoseWhoWait(t *testing.T) {
+	s := start(t, Options{DB: runLog(t)})
+	entered, leave := make(chan struct{}), make(chan struct{})
+	asked := 0
+	h := s.answer(func(context.Context, *http.Request) (any, error) {
+		if asked++; asked > 1 {
+			return 7, nil
+		}
+		close(entered)
+		<-leave
+		panic("a fault of ours")
+	})
+	codes := make(chan int, 2)
+	ask := func() {
+		w := httptest.NewRecorder()
+		h(w, httptest.NewRequest("GET", "/api/runs", nil))
+		codes <- w.Code
+	}
+	go ask()
+	<-entered
+	go ask()
+	time.Sleep(50 * time.Millisecond) // the second one most likely waits by now
+	close(leave)
+	first, second := <-codes, <-codes
+	if first != 500 && second != 500 || first+second != 500+500 && first+second != 500+200 {
+		t.Errorf("statuses %d and %d", first, second)
+	}
+	go ask()
+	if code := <-codes; code != 200 {
+		t.Errorf("afterwards: %d", code)
+	}
+}
+
+// TestWhatWasNotJudgedSaysWhy: only what ran out of time is said to have.
+func TestWhatWasNotJudgedSaysWhy(t *testing.T) {
+	s := start(t, withPrograms(pool(t)))
+	for _, c := range []struct {
+		err    error
+		status int
+		says   string
+	}{
+		{fmt.Errorf("wait: %w", context.DeadlineExceeded), 504, "did not run in time"},
+		{context.Canceled, 504, "did not run in time"},
+		{errors.New("the sandbox failed: no memory"), 504, "was not judged: the sandbox failed: no memory"},
+		{fmt.Errorf("judge: %w", internalError("ID")), 500, "internal error ID"},
+	} {
+		w := httptest.NewRecorder()
+		s.unjudged(w, c.err)
+		if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) {
+			t.Errorf("%v: %d %s", c.err, w.Code, w.Body)
+		}
 	}
 }
