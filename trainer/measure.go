@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"troupe/data"
+	"troupe/internal/readfile"
 	"troupe/model"
 	"troupe/trainer/policy"
 	"troupe/trainer/rollout"
@@ -94,12 +95,7 @@ func hashFolder(dir string, want func(name string) bool) (string, error) {
 // HashFile is the sha256 of a regular file; a pipe or a device has none that a
 // second reading would give.
 func HashFile(path string) (string, error) {
-	if st, err := os.Stat(path); err != nil {
-		return "", err
-	} else if !st.Mode().IsRegular() {
-		return "", fmt.Errorf("%s: not a regular file", path)
-	}
-	f, err := os.Open(path)
+	f, err := readfile.Open(path)
 	if err != nil {
 		return "", err
 	}

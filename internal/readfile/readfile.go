@@ -13,21 +13,18 @@ import (
 // end, a device neither, and both say that their size is 0. The error of a file
 // that is not there has fs.ErrNotExist in its chain.
 func AtMost(path string, limit int64) ([]byte, error) {
-	st, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file", path)
-	}
-	if st.Size() > limit {
-		return nil, tooLarge(path, st.Size(), limit)
-	}
-	f, err := os.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if st.Size() > limit {
+		return nil, tooLarge(path, st.Size(), limit)
+	}
 	b := make([]byte, 0, st.Size()+1) // one more, to see the end without growing
 	for {
 		n, err := f.Read(b[len(b):cap(b)])
@@ -43,6 +40,18 @@ func AtMost(path string, limit int64) ([]byte, error) {
 			b = append(b, 0)[:len(b)]
 		}
 	}
+}
+
+// Open opens a regular file and refuses, without waiting for it, anything else.
+func Open(path string) (*os.File, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
+	return os.Open(path)
 }
 
 func tooLarge(path string, size, limit int64) error {
