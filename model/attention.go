@@ -5,18 +5,18 @@ import "troupe/model/kernels"
 // qkvForward projects, adds the bias, normalises heads and rotates.
 func (p *pass) qkvForward(l int, w *layer, a *activations) {
 	c, z, r := &p.m.Config, p.m.Config.sizes(), p.rows
-	then := p.loraForward(l, a.n1, z.hidden, a, part{projQ, 0}, part{projK, z.q}, part{projV, z.rot})
-	p.pool.MatMul(a.raw, z.qkv, a.n1, z.hidden, r, w.qkv, false, then...)
+	then := p.loraForward(l, a.n1, z.ld.hidden, a, part{projQ, 0}, part{projK, z.q}, part{projV, z.rot})
+	p.pool.MatMul(a.raw, z.ld.qkv, a.n1, z.ld.hidden, r, w.qkv, false, then...)
 	if w.bias != nil {
 		for i := range r {
-			kernels.Add(a.raw[i*z.qkv:][:z.qkv], w.bias)
+			kernels.Add(a.raw[i*z.ld.qkv:][:z.qkv], w.bias)
 		}
 	}
 	rot, ld := a.rotated(z, c.HeadNorm())
 	if c.HeadNorm() {
 		eps := float32(c.Eps)
-		p.pool.RMSNormHeads(rot, ld, a.raw, z.qkv, r, c.Heads, z.dim, w.qnorm, eps, a.invHead)
-		p.pool.RMSNormHeads(rot[z.q:], ld, a.raw[z.q:], z.qkv, r, c.KVHeads, z.dim, w.knorm, eps, a.invHead[c.Heads*r:])
+		p.pool.RMSNormHeads(rot, ld, a.raw, z.ld.qkv, r, c.Heads, z.dim, w.qnorm, eps, a.invHead)
+		p.pool.RMSNormHeads(rot[z.q:], ld, a.raw[z.q:], z.ld.qkv, r, c.KVHeads, z.dim, w.knorm, eps, a.invHead[c.Heads*r:])
 	}
 	p.pool.RoPE(rot, ld, r, c.Heads+c.KVHeads, z.dim, p.pos, p.cos, p.sin)
 }
@@ -24,16 +24,16 @@ func (p *pass) qkvForward(l int, w *layer, a *activations) {
 // qkvBackward takes back.drot to back.dn, the gradient of norm1's output.
 func (p *pass) qkvBackward(l int, w *layer, a *activations, rg rowRange, g *Grads) {
 	c, z, b := &p.m.Config, p.m.Config.sizes(), &p.back
-	at, from, r := &p.m.layout.layers[l], rg.from, rg.to-rg.from
-	o := from * z.qkv
-	p.pool.RoPEBackward(b.drot[o:], z.qkv, r, c.Heads+c.KVHeads, z.dim, p.pos[from:], p.cos, p.sin)
+	at, from, r, ld := &p.m.layout.layers[l], rg.from, rg.to-rg.from, z.ld
+	o := from * ld.qkv
+	p.pool.RoPEBackward(b.drot[o:], ld.qkv, r, c.Heads+c.KVHeads, z.dim, p.pos[from:], p.cos, p.sin)
 	d := b.drot
 	if c.HeadNorm() {
 		d = b.draw
 		for i := from; i < rg.to; i++ {
-			row := d[i*z.qkv:][:z.qkv]
+			row := d[i*ld.qkv:][:z.qkv]
 			clear(row[:z.rot])
-			copy(row[z.rot:], b.drot[i*z.qkv+z.rot:])
+			copy(row[z.rot:], b.drot[i*ld.qkv+z.rot:])
 		}
 		for h := range c.Heads + c.KVHeads {
 			weight, place := w.qnorm, at.qnorm
@@ -44,20 +44,20 @@ func (p *pass) qkvBackward(l int, w *layer, a *activations, rg rowRange, g *Grad
 			if g != nil {
 				dw = g.flat[place:][:z.dim]
 			}
-			p.pool.RMSNormBackward(d[o+h*z.dim:], z.qkv, dw, b.drot[o+h*z.dim:], z.qkv,
-				a.raw[o+h*z.dim:], z.qkv, r, z.dim, weight, a.invHead[h*p.rows+from:])
+			p.pool.RMSNormBackward(d[o+h*z.dim:], ld.qkv, dw, b.drot[o+h*z.dim:], ld.qkv,
+				a.raw[o+h*z.dim:], ld.qkv, r, z.dim, weight, a.invHead[h*p.rows+from:])
 		}
 	}
-	then := p.loraBackward(l, rg, d, z.qkv, a.n1, z.hidden, a, part{projQ, 0}, part{projK, z.q}, part{projV, z.rot})
-	p.pool.MatMulT(b.dn[from*z.hidden:], z.hidden, d[o:], z.qkv, r, w.qkv, false, then...)
+	then := p.loraBackward(l, rg, d, ld.qkv, a.n1, ld.hidden, a, part{projQ, 0}, part{projK, z.q}, part{projV, z.rot})
+	p.pool.MatMulT(b.dn[from*ld.hidden:], ld.hidden, d[o:], ld.qkv, r, w.qkv, false, then...)
 	if g == nil {
 		return
 	}
-	p.pool.GradW(g.flat[at.qkv:][:z.qkv*z.hidden], d[o:], z.qkv, a.n1[from*z.hidden:], z.hidden, r, z.qkv, z.hidden)
+	p.pool.GradW(g.flat[at.qkv:][:z.qkv*z.hidden], d[o:], ld.qkv, a.n1[from*ld.hidden:], ld.hidden, r, z.qkv, z.hidden)
 	if at.bias >= 0 {
 		db := g.flat[at.bias:][:z.qkv]
 		for i := from; i < rg.to; i++ {
-			kernels.Add(db, d[i*z.qkv:][:z.qkv])
+			kernels.Add(db, d[i*ld.qkv:][:z.qkv])
 		}
 	}
 }
@@ -69,7 +69,7 @@ func (p *pass) attentionForward(l int, a *activations) {
 	rot, ld := a.rotated(z, p.m.Config.HeadNorm())
 	k, v, spans := rot[z.q:], a.raw[z.rot:], p.spans[l]
 	if p.steps {
-		p.att.Step(p.pool, a.att, z.q, rot, ld, k, ld, v, z.qkv, spans, &p.scr)
+		p.att.Step(p.pool, a.att, z.ld.q, rot, ld, k, ld, v, z.ld.qkv, spans, &p.scr)
 		return
 	}
 	for i := range spans {
@@ -77,12 +77,12 @@ func (p *pass) attentionForward(l int, a *activations) {
 			spans[i].Own.Len = 0 // layers may share it, and a backward may run again
 		}
 	}
-	p.att.AppendSpans(p.pool, spans, k, ld, v, z.qkv)
+	p.att.AppendSpans(p.pool, spans, k, ld, v, z.ld.qkv)
 	var stats *kernels.Stats
 	if p.keep {
 		stats = &a.stats
 	}
-	p.att.Forward(p.pool, a.att, z.q, rot, ld, spans, stats, &p.scr)
+	p.att.Forward(p.pool, a.att, z.ld.q, rot, ld, spans, stats, &p.scr)
 }
 
 // attentionBackward takes back.datt to back.drot, the gradients of the rotated
@@ -91,8 +91,8 @@ func (p *pass) attentionBackward(l int, a *activations, rg rowRange) {
 	z, b := p.m.Config.sizes(), &p.back
 	rot, ld := a.rotated(z, p.m.Config.HeadNorm())
 	for i := rg.from; i < rg.to; i++ {
-		clear(b.drot[i*z.qkv+z.q:][:2*z.kv])
+		clear(b.drot[i*z.ld.qkv+z.q:][:2*z.kv])
 	}
-	p.att.Backward(p.pool, b.drot, z.qkv, b.drot[z.q:], b.drot[z.rot:], z.qkv,
-		b.datt, z.q, a.att, z.q, rot, ld, p.spans[l][rg.span0:rg.span1], &a.stats, &p.scr)
+	p.att.Backward(p.pool, b.drot, z.ld.qkv, b.drot[z.q:], b.drot[z.rot:], z.ld.qkv,
+		b.datt, z.ld.q, a.att, z.ld.q, rot, ld, p.spans[l][rg.span0:rg.span1], &a.stats, &p.scr)
 }

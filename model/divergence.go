@@ -58,7 +58,7 @@ func (p *pass) divergence(q *pass, temperature float32) []float64 {
 	ld := ha.Stride()
 	step := max(1, divergenceBytes/(4*ld))
 	a, b := make([]float32, min(step, rows)*ld), make([]float32, min(step, rows)*ld)
-	wa, wb := p.m.Config.Hidden, q.m.Config.Hidden
+	wa, wb := p.m.Config.sizes().ld.hidden, q.m.Config.sizes().ld.hidden
 	out := make([]float64, rows)
 	for r := 0; r < rows; r += step {
 		n := min(step, rows-r)

@@ -6,10 +6,10 @@ import (
 
 // embed: x[0] = the embedding rows of the ids.
 func (p *pass) embed() {
-	h := p.m.Config.Hidden
+	h, ld := p.m.Config.Hidden, p.m.Config.sizes().ld.hidden
 	t := &p.m.embed
 	for i, id := range p.ids {
-		dst := p.x[0][i*h:][:h]
+		dst := p.x[0][i*ld:][:h]
 		switch at := int(id) * h; {
 		case t.f32 != nil:
 			copy(dst, t.f32[at:at+h])
@@ -23,8 +23,8 @@ func (p *pass) embed() {
 
 // embedBackward adds back.dx to the rows of the embedding's gradient.
 func (p *pass) embedBackward(rg rowRange, g *Grads) {
-	h, at := p.m.Config.Hidden, p.m.layout.embed
+	h, ld, at := p.m.Config.Hidden, p.m.Config.sizes().ld.hidden, p.m.layout.embed
 	for i := rg.from; i < rg.to; i++ {
-		kernels.Add(g.flat[at+int(p.ids[i])*h:][:h], p.back.dx[i*h:][:h])
+		kernels.Add(g.flat[at+int(p.ids[i])*h:][:h], p.back.dx[i*ld:][:h])
 	}
 }

@@ -13,8 +13,9 @@ func (p *pass) forward() {
 func (p *pass) layerForward(l int) {
 	w, a := &p.m.layers[l], p.layerActs(l)
 	z, eps, r := p.m.Config.sizes(), float32(p.m.Config.Eps), p.rows
+	ld := z.ld
 
-	p.pool.RMSNorm(a.n1, z.hidden, p.x[l], z.hidden, r, z.hidden, w.norm1, eps, a.inv1)
+	p.pool.RMSNorm(a.n1, ld.hidden, p.x[l], ld.hidden, r, z.hidden, w.norm1, eps, a.inv1)
 	p.qkvForward(l, w, a)
 	p.attentionForward(l, a)
 	if l < p.shared {
@@ -25,17 +26,17 @@ func (p *pass) layerForward(l int) {
 		mid = a.mid
 		p.pool.Copy(mid, p.x[l])
 	}
-	then := p.loraForward(l, a.att, z.q, a, part{projO, 0})
-	p.pool.MatMul(mid, z.hidden, a.att, z.q, r, w.o, true, then...)
+	then := p.loraForward(l, a.att, ld.q, a, part{projO, 0})
+	p.pool.MatMul(mid, ld.hidden, a.att, ld.q, r, w.o, true, then...)
 
-	p.pool.RMSNorm(a.n2, z.hidden, mid, z.hidden, r, z.hidden, w.norm2, eps, a.inv2)
+	p.pool.RMSNorm(a.n2, ld.hidden, mid, ld.hidden, r, z.hidden, w.norm2, eps, a.inv2)
 	p.mlpForward(l, w, a)
 	out := p.x[l+1]
 	if p.keep {
 		p.pool.Copy(out, mid)
 	}
-	then = p.loraForward(l, a.act, z.inner, a, part{projDown, 0})
-	p.pool.MatMul(out, z.hidden, a.act, z.inner, r, w.down, true, then...)
+	then = p.loraForward(l, a.act, ld.inner, a, part{projDown, 0})
+	p.pool.MatMul(out, ld.hidden, a.act, ld.inner, r, w.down, true, then...)
 }
 
 // backward takes back.dx, the gradient of x[Layers], down through the layers
@@ -58,34 +59,34 @@ func (p *pass) backward(rg rowRange, g *Grads) {
 func (p *pass) layerBackward(l int, rg rowRange, g *Grads) {
 	w, a, at := &p.m.layers[l], p.layerActs(l), &p.m.layout.layers[l]
 	z := p.m.Config.sizes()
-	b, from, r := &p.back, rg.from, rg.to-rg.from
-	h := from * z.hidden
+	b, from, r, ld := &p.back, rg.from, rg.to-rg.from, z.ld
+	h := from * ld.hidden
 	dx := b.dx[h:]
 
 	// Down: dx is the gradient of its output and, by the residual, of mid.
-	then := p.loraBackward(l, rg, b.dx, z.hidden, a.act, z.inner, a, part{projDown, 0})
-	p.pool.MatMulT(b.dact[from*z.inner:], z.inner, dx, z.hidden, r, w.down, false, then...)
+	then := p.loraBackward(l, rg, b.dx, ld.hidden, a.act, ld.inner, a, part{projDown, 0})
+	p.pool.MatMulT(b.dact[from*ld.inner:], ld.inner, dx, ld.hidden, r, w.down, false, then...)
 	p.mlpBackward(l, w, a, rg)
 	var dw []float32
 	if g != nil {
-		p.pool.GradW(g.flat[at.down:][:z.hidden*z.inner], dx, z.hidden, a.act[from*z.inner:], z.inner, r, z.hidden, z.inner)
-		p.pool.GradW(g.flat[at.gateUp:][:2*z.inner*z.hidden], b.dgup[from*2*z.inner:], 2*z.inner, a.n2[h:], z.hidden, r, 2*z.inner, z.hidden)
+		p.pool.GradW(g.flat[at.down:][:z.hidden*z.inner], dx, ld.hidden, a.act[from*ld.inner:], ld.inner, r, z.hidden, z.inner)
+		p.pool.GradW(g.flat[at.gateUp:][:2*z.inner*z.hidden], b.dgup[from*ld.gup:], ld.gup, a.n2[h:], ld.hidden, r, 2*z.inner, z.hidden)
 		dw = g.flat[at.norm2:][:z.hidden]
 	}
-	p.pool.RMSNormBackward(dx, z.hidden, dw, b.dn[h:], z.hidden, a.mid[h:], z.hidden, r, z.hidden, w.norm2, a.inv2[from:])
+	p.pool.RMSNormBackward(dx, ld.hidden, dw, b.dn[h:], ld.hidden, a.mid[h:], ld.hidden, r, z.hidden, w.norm2, a.inv2[from:])
 
-	then = p.loraBackward(l, rg, b.dx, z.hidden, a.att, z.q, a, part{projO, 0})
-	p.pool.MatMulT(b.datt[from*z.q:], z.q, dx, z.hidden, r, w.o, false, then...)
+	then = p.loraBackward(l, rg, b.dx, ld.hidden, a.att, ld.q, a, part{projO, 0})
+	p.pool.MatMulT(b.datt[from*ld.q:], ld.q, dx, ld.hidden, r, w.o, false, then...)
 	p.attentionBackward(l, a, rg)
 	if g != nil {
-		p.pool.GradW(g.flat[at.o:][:z.hidden*z.q], dx, z.hidden, a.att[from*z.q:], z.q, r, z.hidden, z.q)
+		p.pool.GradW(g.flat[at.o:][:z.hidden*z.q], dx, ld.hidden, a.att[from*ld.q:], ld.q, r, z.hidden, z.q)
 		dw = g.flat[at.norm1:][:z.hidden]
 	}
 	p.qkvBackward(l, w, a, rg, g)
 	if l == 0 && g == nil {
 		return // nothing below learns
 	}
-	p.pool.RMSNormBackward(dx, z.hidden, dw, b.dn[h:], z.hidden, p.x[l][h:], z.hidden, r, z.hidden, w.norm1, a.inv1[from:])
+	p.pool.RMSNormBackward(dx, ld.hidden, dw, b.dn[h:], ld.hidden, p.x[l][h:], ld.hidden, r, z.hidden, w.norm1, a.inv1[from:])
 }
 
 // rowRange is a run of rows and of the spans in them.
@@ -101,14 +102,14 @@ type backBuffers struct {
 }
 
 func (p *pass) sizeBack() {
-	z, r, b := p.m.Config.sizes(), p.rows, &p.back
-	floats(&b.dx, r*z.hidden)
-	floats(&b.dn, r*z.hidden)
-	floats(&b.dact, r*z.inner)
-	floats(&b.dgup, r*2*z.inner)
-	floats(&b.datt, r*z.q)
-	floats(&b.drot, r*z.qkv)
+	ld, r, b := p.m.Config.sizes().ld, p.rows, &p.back
+	floats(&b.dx, r*ld.hidden)
+	floats(&b.dn, r*ld.hidden)
+	floats(&b.dact, r*ld.inner)
+	floats(&b.dgup, r*ld.gup)
+	floats(&b.datt, r*ld.q)
+	floats(&b.drot, r*ld.qkv)
 	if p.m.Config.HeadNorm() {
-		floats(&b.draw, r*z.qkv)
+		floats(&b.draw, r*ld.qkv)
 	}
 }

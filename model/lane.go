@@ -321,17 +321,17 @@ func (l *lane) sample() {
 
 // score computes the logits of the rows that are sampled from.
 func (l *lane) score() {
-	p, c := l.p, &l.p.m.Config
-	b, n := &p.head, len(p.head.rows)
+	p, c, z := l.p, &l.p.m.Config, l.p.m.Config.sizes()
+	b, n, ld := &p.head, len(p.head.rows), z.ld.hidden
 	if n == 0 {
 		return
 	}
 	last := p.x[len(p.x)-1]
-	floats(&b.x, n*c.Hidden)
+	floats(&b.x, n*ld)
 	for i, r := range b.rows {
-		copy(b.x[i*c.Hidden:][:c.Hidden], last[int(r)*c.Hidden:][:c.Hidden])
+		copy(b.x[i*ld:][:z.hidden], last[int(r)*ld:][:z.hidden])
 	}
-	p.pool.RMSNorm(floats(&b.n, n*c.Hidden), c.Hidden, b.x, c.Hidden, n, c.Hidden, l.p.m.norm, float32(c.Eps), nil)
+	p.pool.RMSNorm(floats(&b.n, n*ld), ld, b.x, ld, n, z.hidden, l.p.m.norm, float32(c.Eps), nil)
 	floats(&l.logits, n*l.head.Stride())
-	l.head.Logits(p.pool, l.logits, b.n, c.Hidden, n)
+	l.head.Logits(p.pool, l.logits, b.n, ld, n)
 }

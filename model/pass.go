@@ -61,12 +61,21 @@ type activations struct {
 	low        []float32 // LoRA: x·Aᵀ of each projection
 }
 
-// sizes of one row.
-type sizes struct{ hidden, inner, q, kv, qkv, rot, dim int }
+// sizes of one row, and the strides of rows in the buffers of a pass.
+type sizes struct {
+	hidden, inner, q, kv, qkv, rot, dim int
+	ld                                  strides
+}
+
+type strides struct{ hidden, inner, gup, q, qkv, rot int }
+
+// stride is kernels.Stride; tests move rows further apart.
+var stride = kernels.Stride
 
 func (c *Config) sizes() sizes {
 	q, kv := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
-	return sizes{c.Hidden, c.Inner, q, kv, q + 2*kv, q + kv, c.HeadDim}
+	return sizes{c.Hidden, c.Inner, q, kv, q + 2*kv, q + kv, c.HeadDim, strides{
+		stride(c.Hidden), stride(c.Inner), stride(2 * c.Inner), stride(q), stride(q + 2*kv), stride(q + kv)}}
 }
 
 func newPass(m *Model, pool *kernels.Pool, keep bool) *pass {
@@ -105,7 +114,7 @@ func (p *pass) size() {
 	}
 	for i := range p.x {
 		if i == 0 || p.keep {
-			floats(&p.x[i], r*z.hidden)
+			floats(&p.x[i], r*z.ld.hidden)
 		} else {
 			p.x[i] = p.x[0]
 		}
@@ -117,18 +126,18 @@ func (p *pass) size() {
 		a := &p.acts[i]
 		floats(&a.inv1, r)
 		floats(&a.inv2, r)
-		floats(&a.n1, r*z.hidden)
-		floats(&a.n2, r*z.hidden)
-		floats(&a.raw, r*z.qkv)
+		floats(&a.n1, r*z.ld.hidden)
+		floats(&a.n2, r*z.ld.hidden)
+		floats(&a.raw, r*z.ld.qkv)
 		if p.m.Config.HeadNorm() {
-			floats(&a.rot, r*z.rot)
+			floats(&a.rot, r*z.ld.rot)
 			floats(&a.invHead, r*z.rot/z.dim)
 		}
-		floats(&a.att, r*z.q)
-		floats(&a.gup, r*2*z.inner)
-		floats(&a.act, r*z.inner)
+		floats(&a.att, r*z.ld.q)
+		floats(&a.gup, r*z.ld.gup)
+		floats(&a.act, r*z.ld.inner)
 		if p.keep {
-			floats(&a.mid, r*z.hidden)
+			floats(&a.mid, r*z.ld.hidden)
 			floats(&a.stats.Max, r*z.q/z.dim)
 			floats(&a.stats.Inv, r*z.q/z.dim)
 		}
@@ -161,12 +170,12 @@ func (p *pass) keepLayers(kept int) {
 // activations of kept layers, keys and values included, and gradients.
 func (c *Config) rowBytes(rank, kept int) int64 {
 	z := c.sizes()
-	layer := 3*z.hidden + z.qkv + z.q + 3*z.inner + 2*z.kv + 7*rank
+	layer := 3*z.ld.hidden + z.ld.qkv + z.ld.q + z.ld.gup + z.ld.inner + 2*z.kv + 7*rank
 	if c.HeadNorm() {
-		layer += z.rot
+		layer += z.ld.rot
 	}
-	back := 2*z.hidden + 3*z.inner + z.q + 2*z.qkv
-	return 4 * int64(c.Layers*z.hidden+kept*layer+back)
+	back := 2*z.ld.hidden + z.ld.gup + z.ld.inner + z.ld.q + 2*z.ld.qkv
+	return 4 * int64(c.Layers*z.ld.hidden+kept*layer+back)
 }
 
 // keptLayers is the number of layers whose activations fit the budget for so
@@ -181,7 +190,7 @@ func (c *Config) keptLayers(rows, rank int, budget int64) int {
 // their own under head norm, else they lie where they were projected.
 func (a *activations) rotated(z sizes, headNorm bool) ([]float32, int) {
 	if headNorm {
-		return a.rot, z.rot
+		return a.rot, z.ld.rot
 	}
-	return a.raw, z.qkv
+	return a.raw, z.ld.qkv
 }

@@ -52,15 +52,8 @@ func (h *Head) chunk() int {
 	return max(1, b/(4*h.Stride()))
 }
 
-// Stride is the row stride of logits: the vocabulary's size, and a cache line more
-// where rows would else be whole pages apart and fall into the same few sets of the
-// caches.
-func (h *Head) Stride() int {
-	if h.W.N%1024 == 0 {
-		return h.W.N + 16
-	}
-	return h.W.N
-}
+// Stride is the row stride of logits.
+func (h *Head) Stride() int { return Stride(h.W.N) }
 
 // Logits computes rows of raw logits, N values with stride Stride: the same bits that
 // LogProbs and Backward see. TokenLogProb turns one row into what they report.

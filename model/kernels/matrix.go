@@ -145,6 +145,16 @@ func packColumns(dst, w []float32, n, k int) {
 	}
 }
 
+// Stride is the distance in floats between rows of n: a cache line more where rows
+// would be whole pages apart and so fall into the same few sets of the caches.
+func Stride(n int) int {
+	const page, line = 1024, 16
+	if n > 0 && n%page == 0 {
+		return n + line
+	}
+	return n
+}
+
 // alignedF32 returns n zeros that start on a cache line.
 func alignedF32(n int) []float32 {
 	b := make([]float32, n+15)

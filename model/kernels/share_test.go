@@ -48,6 +48,38 @@ func BenchmarkBF16Share(b *testing.B) {
 	}
 }
 
+// BenchmarkAdapterShare is an adapter's products with wide rows at 512 rows and rank
+// 64, as shares of the peak: those with A and B and the gradients of both. The wide
+// operands are taken in turns from more memory than the caches hold, as a step does;
+// their rows are whole pages apart, or a cache line more.
+func BenchmarkAdapterShare(b *testing.B) {
+	const m, rank = 512, 64
+	p := Default()
+	for _, n := range []int{1024, 3072, 6144} {
+		low, dw := ones(m*rank), ones(n*rank)
+		aw, bw := PackF32(make([]float32, n*rank), rank, n), PackF32(make([]float32, n*rank), n, rank)
+		for _, ld := range []int{n, n + 16} {
+			wide, next := make([][]float32, max(2, 48<<20/(m*ld))), 0
+			for i := range wide {
+				wide[i] = ones(m * ld)
+			}
+			for name, f := range map[string]func(x []float32){
+				"A":     func(x []float32) { p.MatMul(low, rank, x, ld, m, aw, false) },
+				"B":     func(x []float32) { p.MatMulT(low, rank, x, ld, m, bw, false) },
+				"gradA": func(x []float32) { p.GradW(dw, low, rank, x, ld, m, rank, n) },
+				"gradB": func(x []float32) { p.GradW(dw, x, ld, low, rank, m, n, rank) },
+			} {
+				b.Run(fmt.Sprintf("%s/%d/%d", name, n, ld), func(b *testing.B) {
+					shareOf(b, p, m, &Matrix{N: n, K: rank}, func() {
+						f(wide[next%len(wide)])
+						next++
+					})
+				})
+			}
+		}
+	}
+}
+
 // share measures y = x Wᵀ for W [n, k], or x = y W.
 func share(b *testing.B, p *Pool, kind string, m, n, k int, transposed bool) {
 	w := PackF32(make([]float32, n*k), n, k)
@@ -55,12 +87,13 @@ func share(b *testing.B, p *Pool, kind string, m, n, k int, transposed bool) {
 		num, _ := ParseNumerics(kind)
 		w = PackNumerics(make([]uint16, n*k), n, k, num)
 	}
-	x, y := ones(m*k), ones(m*n)
+	ldx, ldy := Stride(k), Stride(n)
+	x, y := ones(m*ldx), ones(m*ldy)
 	shareOf(b, p, m, w, func() {
 		if transposed {
-			p.MatMulT(x, k, y, n, m, w, false)
+			p.MatMulT(x, ldx, y, ldy, m, w, false)
 		} else {
-			p.MatMul(y, n, x, k, m, w, false)
+			p.MatMul(y, ldy, x, ldx, m, w, false)
 		}
 	})
 }
