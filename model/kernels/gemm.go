@@ -276,11 +276,21 @@ func (g *gemmRun) rows(t tile, b unsafe.Pointer, r0, r1, c, width, k0, kc, heigh
 	case formRows:
 		t.step = aheadStep(n)
 		ahead = uintptr(t.step * kc / 4)
-	case formPairs:
-		t.step = pairStep(r1-r0, n, g.parts)
-		ahead = uintptr(t.step * kc / 4 * g.parts)
 	}
 	base, extra := (r1-r0)/n, (r1-r0)%n
+	if g.form == formPairs {
+		t.step = pairStep(r1-r0, n, g.parts)
+		ahead = uintptr(t.step * kc / 4 * g.parts)
+		for _, same := range [2]struct{ h, tiles int }{{base + 1, extra}, {base, n - extra}} {
+			if same.tiles > 0 {
+				a := unsafe.Add(g.x, r0*g.ldx+k0*g.parts*2)
+				tilePairs(same.h, width, same.tiles, t, a, b, unsafe.Add(g.y, r0*g.ldy+c*4))
+				r0 += same.h * same.tiles
+				t.ahead += uintptr(same.tiles) * ahead
+			}
+		}
+		return
+	}
 	for r := r0; r < r1; {
 		h := base
 		if extra > 0 {
@@ -295,8 +305,6 @@ func (g *gemmRun) rows(t tile, b unsafe.Pointer, r0, r1, c, width, k0, kc, heigh
 			tileW16(h, width, t, unsafe.Add(g.x, r*g.ldx+k0*4), b, y)
 		case formChains:
 			tileChains(h, width, t, unsafe.Add(g.x, r*g.ldx+k0*g.parts*4), b, y)
-		case formPairs:
-			tilePairs(h, width, t, unsafe.Add(g.x, r*g.ldx+k0*g.parts*2), b, y)
 		default:
 			tileNN(h, width, t, unsafe.Add(g.x, r*g.ldx+k0*4), b, y)
 		}

@@ -118,12 +118,13 @@ func tileChains(h, width int, t tile, a, b, c unsafe.Pointer) {
 	}
 }
 
-func tilePairs(h, width int, t tile, a, b, c unsafe.Pointer) {
+// tilePairs computes so many tiles of height h, one below the other.
+func tilePairs(h, width, tiles int, t tile, a, b, c unsafe.Pointer) {
 	if width == 32 {
-		tilePairsAVX512x32(h, t.k, a, t.lda, b, t.ldb, c, t.ldc, t.acc, t.ahead, t.step)
+		tilePairsAVX512x32(h, t.k, a, t.lda, b, t.ldb, c, t.ldc, t.acc, t.ahead, t.step, tiles)
 		return
 	}
-	tilePairsAVX512x16(h, t.k, a, t.lda, b, t.ldb, c, t.ldc, t.acc, t.ahead, width)
+	tilePairsAVX512x16(h, t.k, a, t.lda, b, t.ldb, c, t.ldc, t.acc, t.ahead, width, tiles)
 }
 
 // hasDot tells whether VDPBF16PS can be used with the family in use.
@@ -142,7 +143,8 @@ var dotIsFaster = sync.OnceValue(func() bool {
 			f(h, panel, t, unsafe.Pointer(&a), unsafe.Pointer(&b[0]), unsafe.Pointer(&c))
 		})
 	}
-	return run(tilePairs) < run(tileChains)
+	pairs := func(h, width int, t tile, a, b, c unsafe.Pointer) { tilePairs(h, width, 1, t, a, b, c) }
+	return run(pairs) < run(tileChains)
 })
 
 func dotPairs() bool { return !dotOff && hasDot() && dotIsFaster() }

@@ -24,7 +24,7 @@ func tileChains(h, width int, t tile, a, b, c unsafe.Pointer) {
 	tileChainsGeneric(h, width, t, a, b, c)
 }
 
-func tilePairs(h, width int, t tile, a, b, c unsafe.Pointer) { panic("kernels: no VDPBF16PS") }
+func tilePairs(h, width, tiles int, t tile, a, b, c unsafe.Pointer) { panic("kernels: no VDPBF16PS") }
 
 func hasDot() bool { return false }
 

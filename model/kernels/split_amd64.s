@@ -26,6 +26,7 @@
 #define PART R10 // parts left
 #define PARTS R13
 #define STEP R12
+#define TILE R11 // first row of the tile in A
 
 // func tileChainsAVX512x32h1(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
 TEXT ·tileChainsAVX512x32h1(SB), NOSPLIT, $8-80
@@ -3426,8 +3427,8 @@ part: // one part of A
 	LDMXCSR 0(SP)
 	RET
 
-// func tilePairsAVX512x32h1(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
-TEXT ·tilePairsAVX512x32h1(SB), NOSPLIT, $8-80
+// func tilePairsAVX512x32h1(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int)
+TEXT ·tilePairsAVX512x32h1(SB), NOSPLIT, $8-88
 	STMXCSR 0(SP)
 	MOVL $0x9fc0, 4(SP)
 	LDMXCSR 4(SP)
@@ -3440,6 +3441,8 @@ TEXT ·tilePairsAVX512x32h1(SB), NOSPLIT, $8-80
 	MOVQ ldc+48(FP), LDC
 	MOVQ ahead+64(FP), AHEAD
 	MOVQ cols+72(FP), STEP // all columns are valid: the argument is the step
+tile:
+	MOVQ A0, TILE
 	MOVQ acc+56(FP), AX
 	TESTQ AX, AX
 	JZ zero
@@ -3585,12 +3588,20 @@ part: // one part of A
 	VMOVUPS Z4, 0(C)
 	VMOVUPS Z5, 64(C)
 	ADDQ LDC, C
+	DECQ tiles+80(FP)
+	JZ done
+	MOVQ k+0(FP), K
+	MOVQ b+24(FP), B
+	MOVQ TILE, A0
+	ADDQ LDA, A0
+	JMP tile
+done:
 	VZEROUPPER
 	LDMXCSR 0(SP)
 	RET
 
-// func tilePairsAVX512x32h2(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
-TEXT ·tilePairsAVX512x32h2(SB), NOSPLIT, $8-80
+// func tilePairsAVX512x32h2(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int)
+TEXT ·tilePairsAVX512x32h2(SB), NOSPLIT, $8-88
 	STMXCSR 0(SP)
 	MOVL $0x9fc0, 4(SP)
 	LDMXCSR 4(SP)
@@ -3603,6 +3614,8 @@ TEXT ·tilePairsAVX512x32h2(SB), NOSPLIT, $8-80
 	MOVQ ldc+48(FP), LDC
 	MOVQ ahead+64(FP), AHEAD
 	MOVQ cols+72(FP), STEP // all columns are valid: the argument is the step
+tile:
+	MOVQ A0, TILE
 	MOVQ acc+56(FP), AX
 	TESTQ AX, AX
 	JZ zero
@@ -3861,12 +3874,21 @@ shared7:
 	VMOVUPS Z10, 0(C)
 	VMOVUPS Z11, 64(C)
 	ADDQ LDC, C
+	DECQ tiles+80(FP)
+	JZ done
+	MOVQ k+0(FP), K
+	MOVQ b+24(FP), B
+	MOVQ TILE, A0
+	ADDQ LDA, A0
+	ADDQ LDA, A0
+	JMP tile
+done:
 	VZEROUPPER
 	LDMXCSR 0(SP)
 	RET
 
-// func tilePairsAVX512x32h3(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
-TEXT ·tilePairsAVX512x32h3(SB), NOSPLIT, $8-80
+// func tilePairsAVX512x32h3(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int)
+TEXT ·tilePairsAVX512x32h3(SB), NOSPLIT, $8-88
 	STMXCSR 0(SP)
 	MOVL $0x9fc0, 4(SP)
 	LDMXCSR 4(SP)
@@ -3879,6 +3901,8 @@ TEXT ·tilePairsAVX512x32h3(SB), NOSPLIT, $8-80
 	MOVQ ldc+48(FP), LDC
 	MOVQ ahead+64(FP), AHEAD
 	MOVQ cols+72(FP), STEP // all columns are valid: the argument is the step
+tile:
+	MOVQ A0, TILE
 	MOVQ acc+56(FP), AX
 	TESTQ AX, AX
 	JZ zero
@@ -4205,12 +4229,22 @@ shared7:
 	VMOVUPS Z16, 0(C)
 	VMOVUPS Z17, 64(C)
 	ADDQ LDC, C
+	DECQ tiles+80(FP)
+	JZ done
+	MOVQ k+0(FP), K
+	MOVQ b+24(FP), B
+	MOVQ TILE, A0
+	ADDQ LDA, A0
+	ADDQ LDA, A0
+	ADDQ LDA, A0
+	JMP tile
+done:
 	VZEROUPPER
 	LDMXCSR 0(SP)
 	RET
 
-// func tilePairsAVX512x32h4(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
-TEXT ·tilePairsAVX512x32h4(SB), NOSPLIT, $8-80
+// func tilePairsAVX512x32h4(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int)
+TEXT ·tilePairsAVX512x32h4(SB), NOSPLIT, $8-88
 	STMXCSR 0(SP)
 	MOVL $0x9fc0, 4(SP)
 	LDMXCSR 4(SP)
@@ -4225,6 +4259,8 @@ TEXT ·tilePairsAVX512x32h4(SB), NOSPLIT, $8-80
 	MOVQ cols+72(FP), STEP // all columns are valid: the argument is the step
 	LEAQ (A0)(LDA*2), A3
 	ADDQ LDA, A3
+tile:
+	MOVQ A0, TILE
 	MOVQ acc+56(FP), AX
 	TESTQ AX, AX
 	JZ zero
@@ -4620,12 +4656,25 @@ shared7:
 	VMOVUPS Z22, 0(C)
 	VMOVUPS Z23, 64(C)
 	ADDQ LDC, C
+	DECQ tiles+80(FP)
+	JZ done
+	MOVQ k+0(FP), K
+	MOVQ b+24(FP), B
+	MOVQ TILE, A0
+	ADDQ LDA, A0
+	ADDQ LDA, A0
+	ADDQ LDA, A0
+	ADDQ LDA, A0
+	LEAQ (A0)(LDA*2), A3
+	ADDQ LDA, A3
+	JMP tile
+done:
 	VZEROUPPER
 	LDMXCSR 0(SP)
 	RET
 
-// func tilePairsAVX512x16h1(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
-TEXT ·tilePairsAVX512x16h1(SB), NOSPLIT, $8-80
+// func tilePairsAVX512x16h1(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int)
+TEXT ·tilePairsAVX512x16h1(SB), NOSPLIT, $8-88
 	STMXCSR 0(SP)
 	MOVL $0x9fc0, 4(SP)
 	LDMXCSR 4(SP)
@@ -4641,6 +4690,8 @@ TEXT ·tilePairsAVX512x16h1(SB), NOSPLIT, $8-80
 	MOVL $-1, R9
 	BZHIL AX, R9, R9
 	KMOVW R9, K1
+tile:
+	MOVQ A0, TILE
 	MOVQ acc+56(FP), AX
 	TESTQ AX, AX
 	JZ zero
@@ -4747,12 +4798,20 @@ part: // one part of A
 	JNZ block
 	VMOVUPS Z2, K1, 0(C)
 	ADDQ LDC, C
+	DECQ tiles+80(FP)
+	JZ done
+	MOVQ k+0(FP), K
+	MOVQ b+24(FP), B
+	MOVQ TILE, A0
+	ADDQ LDA, A0
+	JMP tile
+done:
 	VZEROUPPER
 	LDMXCSR 0(SP)
 	RET
 
-// func tilePairsAVX512x16h2(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
-TEXT ·tilePairsAVX512x16h2(SB), NOSPLIT, $8-80
+// func tilePairsAVX512x16h2(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int)
+TEXT ·tilePairsAVX512x16h2(SB), NOSPLIT, $8-88
 	STMXCSR 0(SP)
 	MOVL $0x9fc0, 4(SP)
 	LDMXCSR 4(SP)
@@ -4768,6 +4827,8 @@ TEXT ·tilePairsAVX512x16h2(SB), NOSPLIT, $8-80
 	MOVL $-1, R9
 	BZHIL AX, R9, R9
 	KMOVW R9, K1
+tile:
+	MOVQ A0, TILE
 	MOVQ acc+56(FP), AX
 	TESTQ AX, AX
 	JZ zero
@@ -4924,12 +4985,21 @@ part: // one part of A
 	ADDQ LDC, C
 	VMOVUPS Z5, K1, 0(C)
 	ADDQ LDC, C
+	DECQ tiles+80(FP)
+	JZ done
+	MOVQ k+0(FP), K
+	MOVQ b+24(FP), B
+	MOVQ TILE, A0
+	ADDQ LDA, A0
+	ADDQ LDA, A0
+	JMP tile
+done:
 	VZEROUPPER
 	LDMXCSR 0(SP)
 	RET
 
-// func tilePairsAVX512x16h3(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
-TEXT ·tilePairsAVX512x16h3(SB), NOSPLIT, $8-80
+// func tilePairsAVX512x16h3(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int)
+TEXT ·tilePairsAVX512x16h3(SB), NOSPLIT, $8-88
 	STMXCSR 0(SP)
 	MOVL $0x9fc0, 4(SP)
 	LDMXCSR 4(SP)
@@ -4945,6 +5015,8 @@ TEXT ·tilePairsAVX512x16h3(SB), NOSPLIT, $8-80
 	MOVL $-1, R9
 	BZHIL AX, R9, R9
 	KMOVW R9, K1
+tile:
+	MOVQ A0, TILE
 	MOVQ acc+56(FP), AX
 	TESTQ AX, AX
 	JZ zero
@@ -5146,12 +5218,22 @@ part: // one part of A
 	ADDQ LDC, C
 	VMOVUPS Z8, K1, 0(C)
 	ADDQ LDC, C
+	DECQ tiles+80(FP)
+	JZ done
+	MOVQ k+0(FP), K
+	MOVQ b+24(FP), B
+	MOVQ TILE, A0
+	ADDQ LDA, A0
+	ADDQ LDA, A0
+	ADDQ LDA, A0
+	JMP tile
+done:
 	VZEROUPPER
 	LDMXCSR 0(SP)
 	RET
 
-// func tilePairsAVX512x16h4(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
-TEXT ·tilePairsAVX512x16h4(SB), NOSPLIT, $8-80
+// func tilePairsAVX512x16h4(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int)
+TEXT ·tilePairsAVX512x16h4(SB), NOSPLIT, $8-88
 	STMXCSR 0(SP)
 	MOVL $0x9fc0, 4(SP)
 	LDMXCSR 4(SP)
@@ -5169,6 +5251,8 @@ TEXT ·tilePairsAVX512x16h4(SB), NOSPLIT, $8-80
 	KMOVW R9, K1
 	LEAQ (A0)(LDA*2), A3
 	ADDQ LDA, A3
+tile:
+	MOVQ A0, TILE
 	MOVQ acc+56(FP), AX
 	TESTQ AX, AX
 	JZ zero
@@ -5416,6 +5500,19 @@ part: // one part of A
 	ADDQ LDC, C
 	VMOVUPS Z11, K1, 0(C)
 	ADDQ LDC, C
+	DECQ tiles+80(FP)
+	JZ done
+	MOVQ k+0(FP), K
+	MOVQ b+24(FP), B
+	MOVQ TILE, A0
+	ADDQ LDA, A0
+	ADDQ LDA, A0
+	ADDQ LDA, A0
+	ADDQ LDA, A0
+	LEAQ (A0)(LDA*2), A3
+	ADDQ LDA, A3
+	JMP tile
+done:
 	VZEROUPPER
 	LDMXCSR 0(SP)
 	RET

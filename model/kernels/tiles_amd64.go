@@ -515,54 +515,54 @@ func tileChainsAVX512x16(h int, k int, a unsafe.Pointer, lda int, b unsafe.Point
 }
 
 //go:noescape
-func tilePairsAVX512x32h1(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+func tilePairsAVX512x32h1(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int)
 
 //go:noescape
-func tilePairsAVX512x32h2(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+func tilePairsAVX512x32h2(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int)
 
 //go:noescape
-func tilePairsAVX512x32h3(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+func tilePairsAVX512x32h3(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int)
 
 //go:noescape
-func tilePairsAVX512x32h4(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+func tilePairsAVX512x32h4(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int)
 
 // tilePairsAVX512x32 runs the kernel of height h.
-func tilePairsAVX512x32(h int, k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int) {
+func tilePairsAVX512x32(h int, k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int) {
 	switch h {
 	case 1:
-		tilePairsAVX512x32h1(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+		tilePairsAVX512x32h1(k, a, lda, b, ldb, c, ldc, acc, ahead, cols, tiles)
 	case 2:
-		tilePairsAVX512x32h2(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+		tilePairsAVX512x32h2(k, a, lda, b, ldb, c, ldc, acc, ahead, cols, tiles)
 	case 3:
-		tilePairsAVX512x32h3(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+		tilePairsAVX512x32h3(k, a, lda, b, ldb, c, ldc, acc, ahead, cols, tiles)
 	case 4:
-		tilePairsAVX512x32h4(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+		tilePairsAVX512x32h4(k, a, lda, b, ldb, c, ldc, acc, ahead, cols, tiles)
 	}
 }
 
 //go:noescape
-func tilePairsAVX512x16h1(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+func tilePairsAVX512x16h1(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int)
 
 //go:noescape
-func tilePairsAVX512x16h2(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+func tilePairsAVX512x16h2(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int)
 
 //go:noescape
-func tilePairsAVX512x16h3(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+func tilePairsAVX512x16h3(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int)
 
 //go:noescape
-func tilePairsAVX512x16h4(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int)
+func tilePairsAVX512x16h4(k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int)
 
 // tilePairsAVX512x16 runs the kernel of height h.
-func tilePairsAVX512x16(h int, k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int) {
+func tilePairsAVX512x16(h int, k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int, tiles int) {
 	switch h {
 	case 1:
-		tilePairsAVX512x16h1(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+		tilePairsAVX512x16h1(k, a, lda, b, ldb, c, ldc, acc, ahead, cols, tiles)
 	case 2:
-		tilePairsAVX512x16h2(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+		tilePairsAVX512x16h2(k, a, lda, b, ldb, c, ldc, acc, ahead, cols, tiles)
 	case 3:
-		tilePairsAVX512x16h3(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+		tilePairsAVX512x16h3(k, a, lda, b, ldb, c, ldc, acc, ahead, cols, tiles)
 	case 4:
-		tilePairsAVX512x16h4(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)
+		tilePairsAVX512x16h4(k, a, lda, b, ldb, c, ldc, acc, ahead, cols, tiles)
 	}
 }
 

@@ -95,6 +95,18 @@ var forms = []form{nn, tn, w16, chains, pairs}
 // four k, with pairs every four of their 32.
 const signature = "k int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, c unsafe.Pointer, ldc int, acc int, ahead uintptr, cols int"
 
+// pairsSignature is that of the kernels of pairs, which run down a column of tiles.
+const pairsSignature = signature + ", tiles int"
+
+// signature is that of the form's kernels, arguments their names.
+func (f form) signature() (params, arguments string) {
+	const names = "k, a, lda, b, ldb, c, ldc, acc, ahead, cols"
+	if f == pairs {
+		return pairsSignature, names + ", tiles"
+	}
+	return signature, names
+}
+
 func name(isa string, f form, width, h int) string {
 	return fmt.Sprintf("tile%s%sx%dh%d", f, isa, width, h)
 }
@@ -132,17 +144,18 @@ func amd64Stubs(f *file) {
 // that store only part of 16 columns.
 func stubs(f *file, isa string, heights func(form, int) int, widths ...int) {
 	for _, fm := range forms {
+		params, arguments := fm.signature()
 		for _, w := range widths {
 			for h := 1; h <= heights(fm, w); h++ {
-				f.p("//go:noescape\nfunc %s(%s)\n", name(isa, fm, w, h), signature)
+				f.p("//go:noescape\nfunc %s(%s)\n", name(isa, fm, w, h), params)
 			}
 			if heights(fm, w) == 0 {
 				continue
 			}
 			f.p("// tile%s%sx%d runs the kernel of height h.", fm, isa, w)
-			f.p("func tile%s%sx%d(h int, %s) {\nswitch h {", fm, isa, w, signature)
+			f.p("func tile%s%sx%d(h int, %s) {\nswitch h {", fm, isa, w, params)
 			for h := 1; h <= heights(fm, w); h++ {
-				f.p("case %d:\n%s(k, a, lda, b, ldb, c, ldc, acc, ahead, cols)", h, name(isa, fm, w, h))
+				f.p("case %d:\n%s(%s)", h, name(isa, fm, w, h), arguments)
 			}
 			f.p("}\n}\n")
 		}

@@ -7,13 +7,14 @@ const pairs form = "Pairs" // A and B pairs of bfloat16 for VDPBF16PS
 const pairRows = 4
 
 // pairsKernel writes a kernel of the TDPBF16PS kinds on VDPBF16PS. k counts blocks of
-// 32 summed values and ldb is the number of parts of A. Accumulators: even chains,
-// odd chains, then the tile's sums, which stay in registers. Denormals are zeros
-// (MXCSR).
+// 32 summed values, ldb is the number of parts of A, and tiles of the same height follow
+// one another down the rows. Accumulators: even chains, odd chains, then the tile's
+// sums, which stay in registers. Denormals are zeros (MXCSR).
 func (k *kernel) pairsKernel(name string) {
 	n := k.h * k.v
 	sums := 2 * n
 	k.splitBegin(name)
+	k.p("tile:\n\tMOVQ A0, TILE")
 	k.start(sums)
 	if k.h > 1 {
 		k.outputsBelow()
@@ -32,7 +33,19 @@ func (k *kernel) pairsKernel(name string) {
 		}
 		k.p("\tADDQ LDC, C")
 	}
+	k.nextTile()
 	k.p("\tVZEROUPPER\n\tLDMXCSR 0(SP)\n\tRET\n")
+}
+
+// nextTile goes on to the tile below: C is there already.
+func (k *kernel) nextTile() {
+	k.p("\tDECQ tiles+80(FP)\n\tJZ done")
+	k.p("\tMOVQ k+0(FP), K\n\tMOVQ b+24(FP), B\n\tMOVQ TILE, A0")
+	for range k.h {
+		k.p("\tADDQ LDA, A0")
+	}
+	k.fourthRow()
+	k.p("\tJMP tile\ndone:")
 }
 
 // pairsAhead prefetches at dword d: a tile without a step the stream of B itself,

@@ -6,8 +6,9 @@ const chains form = "Chains" // A floats that are bfloat16 values, even and odd 
 
 // splitBegin loads the arguments of a kernel of the TDPBF16PS kinds.
 func (k *kernel) splitBegin(name string) {
-	k.p("// func %s(%s)", name, signature)
-	k.p("TEXT ·%s(SB), NOSPLIT, $8-80", name)
+	params, _ := k.form.signature()
+	k.p("// func %s(%s)", name, params)
+	k.p("TEXT ·%s(SB), NOSPLIT, $8-%d", name, map[form]int{chains: 80, pairs: 88}[k.form])
 	k.p("\tSTMXCSR 0(SP)\n\tMOVL $0x9fc0, 4(SP)\n\tLDMXCSR 4(SP)")
 	for _, a := range [][2]string{{"k+0", "K"}, {"a+8", "A0"}, {"lda+16", "LDA"}, {"b+24", "B"}, {"ldb+32", "PARTS"},
 		{"c+40", "C"}, {"ldc+48", "LDC"}, {"ahead+64", "AHEAD"}} {
@@ -17,6 +18,11 @@ func (k *kernel) splitBegin(name string) {
 	if k.form == pairs && !k.masked {
 		k.p("\tMOVQ cols+72(FP), STEP // all columns are valid: the argument is the step")
 	}
+	k.fourthRow()
+}
+
+// fourthRow sets the base of the fourth row of A, where a tile has one.
+func (k *kernel) fourthRow() {
 	if k.h > 3 {
 		k.p("\tLEAQ (A0)(LDA*2), A3\n\tADDQ LDA, A3")
 	}
@@ -141,7 +147,7 @@ func (k *kernel) fold(n int) {
 }
 
 func splitFile(f *file) {
-	f.p("%s\n%s#define PART R10 // parts left\n#define PARTS R13\n#define STEP R12\n", header, amd64Registers)
+	f.p("%s\n%s#define PART R10 // parts left\n#define PARTS R13\n#define STEP R12\n#define TILE R11 // first row of the tile in A\n", header, amd64Registers)
 	for v := 2; v >= 1; v-- {
 		for h := 1; h <= 6; h++ {
 			k := kernel{file: f, form: chains, h: h, v: v, size: 64, r: "Z", masked: v == 1}
