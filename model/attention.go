@@ -21,20 +21,24 @@ func (p *pass) qkvForward(l int, w *layer, a *activations) {
 	p.pool.RoPE(rot, ld, r, c.Heads+c.KVHeads, z.dim, p.pos, p.cos, p.sin)
 }
 
-// qkvBackward takes back.drot to back.dn, the gradient of norm1's output.
+// projected is where the gradients of the projections q, k, v gather. Those of the
+// values, which no head norm changes, go there at once.
+func (b *backBuffers) projected(headNorm bool) []float32 {
+	if headNorm {
+		return b.draw
+	}
+	return b.drot
+}
+
+// qkvBackward takes the gradients of attentionBackward to back.dn, the gradient of norm1's output.
 func (p *pass) qkvBackward(l int, w *layer, a *activations, rg rowRange, g *Grads) {
 	c, z, b := &p.m.Config, p.m.Config.sizes(), &p.back
 	at, from, r, ld := &p.m.layout.layers[l], rg.from, rg.to-rg.from, z.ld
 	o := from * ld.qkv
 	p.pool.RoPEBackward(b.drot[o:], ld.qkv, r, c.Heads+c.KVHeads, z.dim, p.pos[from:], p.cos, p.sin)
-	d := b.drot
+	d := b.projected(c.HeadNorm())
 	if c.HeadNorm() {
-		d = b.draw
-		for i := from; i < rg.to; i++ {
-			row := d[i*ld.qkv:][:z.qkv]
-			clear(row[:z.rot])
-			copy(row[z.rot:], b.drot[i*ld.qkv+z.rot:])
-		}
+		p.pool.Clear(d[o:], ld.qkv, r, z.rot)
 		for h := range c.Heads + c.KVHeads {
 			weight, place := w.qnorm, at.qnorm
 			if h >= c.Heads {
@@ -85,14 +89,15 @@ func (p *pass) attentionForward(l int, a *activations) {
 	p.att.Forward(p.pool, a.att, z.ld.q, rot, ld, spans, stats, &p.scr)
 }
 
-// attentionBackward takes back.datt to back.drot, the gradients of the rotated
-// queries and keys and of the values.
+// attentionBackward takes back.datt to the gradients of the rotated queries and keys,
+// in back.drot, and of the values, where they are projected.
 func (p *pass) attentionBackward(l int, a *activations, rg rowRange) {
 	z, b := p.m.Config.sizes(), &p.back
 	rot, ld := a.rotated(z, p.m.Config.HeadNorm())
-	for i := rg.from; i < rg.to; i++ {
-		clear(b.drot[i*z.ld.qkv+z.q:][:2*z.kv])
+	dk, dv := b.drot[z.q:], b.projected(p.m.Config.HeadNorm())[z.rot:]
+	for _, g := range [][]float32{dk, dv} {
+		p.pool.Clear(g[rg.from*z.ld.qkv:], z.ld.qkv, rg.to-rg.from, z.kv)
 	}
-	p.att.Backward(p.pool, b.drot, z.ld.qkv, b.drot[z.q:], b.drot[z.rot:], z.ld.qkv,
+	p.att.Backward(p.pool, b.drot, z.ld.qkv, dk, dv, z.ld.qkv,
 		b.datt, z.ld.q, a.att, z.ld.q, rot, ld, p.spans[l][rg.span0:rg.span1], &a.stats, &p.scr)
 }

@@ -39,6 +39,16 @@ func (p *Pool) Copy(y, x []float32) {
 	p.spread(len(y), 1<<16, func(_, i, j int) { copy(y[i:j], x[i:j]) })
 }
 
+// Clear sets n values of each row of x to zero.
+func (p *Pool) Clear(x []float32, ldx, rows, n int) {
+	checkRows("Clear: x", len(x), ldx, rows, n)
+	p.spread(rows, rowGrain(n), func(_, i, j int) {
+		for r := i; r < j; r++ {
+			clear(x[r*ldx:][:n])
+		}
+	})
+}
+
 // Scale sets y = a·x over the length of y; a zero comes out positive. y may be x.
 func Scale(y []float32, a float32, x []float32) { rowScale(y, a, x[:len(y)]) }
 
