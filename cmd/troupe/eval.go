@@ -152,8 +152,12 @@ func (r *evalReport) print(w io.Writer, asJSON bool) error {
 		if x.Temperature == 0 {
 			how = "greedy"
 		}
-		fmt.Fprintf(w, "%-40s  pass@1 %.4f ± %.4f  (%d tasks, %s)", x.Subject, x.PassAt1, x.StdErr, x.N, how)
-		if x.Samples > 1 {
+		if x.N == 0 {
+			fmt.Fprintf(w, "%-40s  no task judged  (%s)", x.Subject, how)
+		} else {
+			fmt.Fprintf(w, "%-40s  pass@1 %.4f ± %.4f  (%d tasks, %s)", x.Subject, x.PassAt1, x.StdErr, x.N, how)
+		}
+		if x.Samples > 1 && x.N > 0 {
 			fmt.Fprintf(w, "  pass@%d %.4f  maj@%d %.4f", x.Samples, x.PassAtN, x.Samples, x.MajorityAtN)
 		}
 		if x.Unjudged > 0 {

@@ -30,6 +30,9 @@ type queryCmd struct {
 // Run answers the question on standard output.
 func (c *queryCmd) Run(env *environment) error {
 	if c.List {
+		if c.SQL != "" {
+			return usagef("query: --list takes no query; to see the text of %q use --show", c.SQL)
+		}
 		return listQueries(env.Stdout)
 	}
 	if c.SQL == "" {

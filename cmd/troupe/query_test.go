@@ -43,6 +43,7 @@ func TestQuery(t *testing.T) {
 		{"query grid --run nosuch", 3, "no such run: nosuch"},
 		{"query SELECT_message_FROM_events_LIMIT_1", 0, "tab·here, ·[31mred\n"},
 		{"query --list", 0, "grid"},
+		{"query --list runs", 2, "takes no query"},
 		{"query grid --show", 0, "FROM cells"},
 		{"query", 2, "--list"},
 		{"query gird", 2, `did you mean "grid"?`},

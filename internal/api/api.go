@@ -41,6 +41,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -199,6 +200,18 @@ func (s *Server) Serve(ctx context.Context) error {
 	return nil
 }
 
+// allowed lists the methods that a path takes, for a 405 (RFC 9110, section 15.5.6).
+func allowed(r chi.Routes, path string) (methods []string) {
+	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if r.Match(chi.NewRouteContext(), m, path) {
+			if methods = append(methods, m); m == http.MethodGet {
+				methods = append(methods, http.MethodHead) // by middleware.GetHead
+			}
+		}
+	}
+	return methods
+}
+
 // routes is the table of what the server answers. openapi.json documents it; a
 // test compares the two.
 func (s *Server) routes() http.Handler {
@@ -208,8 +221,9 @@ func (s *Server) routes() http.Handler {
 	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "there is nothing at %s", r.URL.Path)
 	})
-	r.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
-		fail(w, http.StatusMethodNotAllowed, "%s does not take %s", r.URL.Path, r.Method)
+	r.MethodNotAllowed(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Allow", strings.Join(allowed(r, q.URL.Path), ", "))
+		fail(w, http.StatusMethodNotAllowed, "%s does not take %s", q.URL.Path, q.Method)
 	})
 	r.Get("/healthz", s.health)
 	r.Get("/metrics", s.metrics.handler())

@@ -171,6 +171,25 @@ func TestWhoMayCall(t *testing.T) {
 	t.Logf("%d of %d requests answered as they should be", passed, len(rows))
 }
 
+// A 405 says which methods there are.
+func TestMethodNotAllowedNamesTheOthers(t *testing.T) {
+	s := start(t, Options{Pool: pool(t)})
+	for path, want := range map[string]string{"/healthz": "GET, HEAD", "/submit": "POST"} {
+		q, err := http.NewRequest(http.MethodDelete, "http://"+s.Addr()+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		if got := r.Header.Get("Allow"); r.StatusCode != http.StatusMethodNotAllowed || got != want {
+			t.Errorf("DELETE %s: %d, Allow %q, want %q", path, r.StatusCode, got, want)
+		}
+	}
+}
+
 // fetched is a request as a browser marks it.
 func fetched(site, mode, dest, path string) request {
 	return request{path: path, header: map[string]string{"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": dest}}
