@@ -61,7 +61,8 @@ type activations struct {
 	low        []float32 // LoRA: x·Aᵀ of each projection
 }
 
-// sizes of one row, and the strides of rows in the buffers of a pass.
+// sizes of one row, and the strides of rows in the buffers of a pass: a buffer [R, n]
+// has R·stride(n) values.
 type sizes struct {
 	hidden, inner, q, kv, qkv, rot, dim int
 	ld                                  strides

@@ -244,7 +244,11 @@ func (g *gemmRun) columns(r0, r1, c0, c1, k0, kc, height, cols int, acc bool) {
 		if g.packed {
 			t.ahead += g.panelBytes()
 		}
-		g.rows(t, b, r0, r1, c, width, k0, kc, height)
+		if g.form == formPairs {
+			g.pairs(t, b, r0, r1, c, width, k0, kc)
+		} else {
+			g.rows(t, b, r0, r1, c, width, k0, kc, height)
+		}
 		c += width
 	}
 }
@@ -272,25 +276,11 @@ func (g *gemmRun) rows(t tile, b unsafe.Pointer, r0, r1, c, width, k0, kc, heigh
 	}
 	next, size := t.ahead, g.panelBytes()
 	n := (r1 - r0 + height - 1) / height
-	switch g.form {
-	case formRows:
+	if g.form == formRows {
 		t.step = aheadStep(n)
 		ahead = uintptr(t.step * kc / 4)
 	}
 	base, extra := (r1-r0)/n, (r1-r0)%n
-	if g.form == formPairs {
-		t.step = pairStep(r1-r0, n, g.parts)
-		ahead = uintptr(t.step * kc / 4 * g.parts)
-		for _, same := range [2]struct{ h, tiles int }{{base + 1, extra}, {base, n - extra}} {
-			if same.tiles > 0 {
-				a := unsafe.Add(g.x, r0*g.ldx+k0*g.parts*2)
-				tilePairs(same.h, width, same.tiles, t, a, b, unsafe.Add(g.y, r0*g.ldy+c*4))
-				r0 += same.h * same.tiles
-				t.ahead += uintptr(same.tiles) * ahead
-			}
-		}
-		return
-	}
 	for r := r0; r < r1; {
 		h := base
 		if extra > 0 {
@@ -311,6 +301,21 @@ func (g *gemmRun) rows(t tile, b unsafe.Pointer, r0, r1, c, width, k0, kc, heigh
 		r += h
 		if t.ahead += ahead; t.ahead >= next+size {
 			t.ahead = next
+		}
+	}
+}
+
+// pairs is rows for formPairs, whose tiles of one height are one call.
+func (g *gemmRun) pairs(t tile, b unsafe.Pointer, r0, r1, c, width, k0, kc int) {
+	n := (r1 - r0 + pairRows - 1) / pairRows
+	t.step = pairStep(r1-r0, n, g.parts)
+	base, extra := (r1-r0)/n, (r1-r0)%n
+	for _, same := range [2]struct{ h, tiles int }{{base + 1, extra}, {base, n - extra}} {
+		if same.tiles > 0 {
+			x := unsafe.Add(g.x, r0*g.ldx+k0*g.parts*2)
+			tilePairs(same.h, width, same.tiles, t, x, b, unsafe.Add(g.y, r0*g.ldy+c*4))
+			r0 += same.h * same.tiles
+			t.ahead += uintptr(same.tiles * t.step * kc / 4 * g.parts)
 		}
 	}
 }
