@@ -72,7 +72,7 @@ func (c *doctorCmd) Run(env *environment) error {
 			return err
 		}
 		if c.Workflow != "" && m != nil {
-			f, err := doctor.Predict(env.Ctx, m, plan)
+			f, err := doctor.Predict(env.Ctx, m, plan, out.Machine.Available)
 			if err != nil {
 				return err
 			}

@@ -45,7 +45,7 @@ func TestPredict(t *testing.T) {
 	} {
 		p := base
 		p.Workflow, p.Kind, p.Full = c.workflow, c.kind, c.workflow == "single"
-		f, err := Predict(context.Background(), m, p)
+		f, err := Predict(context.Background(), m, p, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,8 +55,27 @@ func TestPredict(t *testing.T) {
 		if !(f.Decode > 0 && f.Prefill > 0 && f.Train > 0) || f.Memory.Total() <= 0 {
 			t.Errorf("%s: %+v", c.workflow, f)
 		}
+		if !f.Fits {
+			t.Errorf("%s: does not fit a machine of unknown memory", c.workflow)
+		}
 		if !slices.ContainsFunc(f.Lines(), func(l string) bool { return strings.HasPrefix(l, "peak memory") }) {
 			t.Errorf("%s: %q", c.workflow, f.Lines())
+		}
+	}
+}
+
+// What a run could take counts, not what the model that is looked at has left of it.
+func TestAForecastFitsWhatWasAvailable(t *testing.T) {
+	m := tinyModel(t)
+	p := Plan{Workflow: "single", Policy: "shared", Kind: "math", Rank: 1, Tasks: 1, Rollouts: 1, Iterations: 1, MaxTokens: 1, PromptTokens: 1, ReplyTokens: 1}
+	need, _ := memoryOf(m, p)
+	for available, fits := range map[int64]bool{need.Total(): true, need.Total() - 1: false} {
+		f, err := Predict(t.Context(), m, p, available)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Available != available || f.Fits != fits {
+			t.Errorf("%d of %d available: fits %v", f.Available, available, f.Fits)
 		}
 	}
 }
@@ -92,7 +111,7 @@ func TestCancelledForecast(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	p := Plan{Workflow: "single", Policy: "shared", Rank: 1, Tasks: 1, Rollouts: 1, Iterations: 1, MaxTokens: 1, PromptTokens: 1, ReplyTokens: 1}
-	if _, err := Predict(ctx, tinyModel(t), p); err == nil {
+	if _, err := Predict(ctx, tinyModel(t), p, 0); err == nil {
 		t.Error("no error")
 	}
 }

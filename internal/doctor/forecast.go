@@ -113,9 +113,10 @@ const (
 	calibrate  = 300 * time.Millisecond // least time of a measurement; three are made
 )
 
-// Predict calibrates with the loaded model for about two seconds and works
-// the plan out.
-func Predict(ctx context.Context, m *model.Model, p Plan) (Forecast, error) {
+// Predict calibrates with the loaded model for about two seconds and works the plan
+// out. available is the memory in bytes that a run could take before the model was
+// loaded, which is part of what it takes; 0 is unknown.
+func Predict(ctx context.Context, m *model.Model, p Plan, available int64) (Forecast, error) {
 	if err := p.Check(); err != nil {
 		return Forecast{}, err
 	}
@@ -136,7 +137,7 @@ func Predict(ctx context.Context, m *model.Model, p Plan) (Forecast, error) {
 	f.RolloutS, f.TrainS = int(rollout+0.5), int(train+0.5)
 	f.RunHours = (rollout + train) * float64(p.Iterations) / 3600
 	f.Memory, f.Recomputes = memoryOf(m, p)
-	f.Available = machine().Available
+	f.Available = available
 	f.Fits = f.Available == 0 || f.Memory.Total() <= f.Available
 	f.CalibratedS = time.Since(begin).Seconds()
 	return f, ctx.Err()
