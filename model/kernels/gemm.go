@@ -22,11 +22,13 @@ const (
 )
 
 // Tiles of formPairs are low, so their panel must come from the first-level cache:
-// half as many summed indices. Up to pairStream rows the time goes into reading the
+// half as many summed indices, and, as rows of half the bytes allow, more rows for
+// each time it gets there. Up to pairStream rows the time goes into reading the
 // weights, which is fastest in one run.
 const (
 	pairRows   = 4
 	pairK      = blockK / 2
+	pairBlock  = 256
 	pairStream = 3 * pairRows
 )
 
@@ -181,7 +183,7 @@ func (g *gemmRun) block(r0, r1, c0, c1 int) {
 		g.tellWrites(r0, r1, c0, c1)
 	}
 	shape := tileShapes[active]
-	height := shape.rows
+	height, most := shape.rows, blockRows
 	switch g.form {
 	case formTiles:
 		g.tile.run(g, r0, r1, c0, c1)
@@ -192,12 +194,12 @@ func (g *gemmRun) block(r0, r1, c0, c1 int) {
 	case formChains:
 		height = shape.rowsSplit
 	case formPairs:
-		height = pairRows
+		height, most = pairRows, pairBlock
 	}
 	for rb := r0; rb < r1; {
 		re := r1
-		if r1-rb > blockRows*3/2 {
-			re = rb + blockRows/height*height
+		if r1-rb > most*3/2 {
+			re = rb + most/height*height
 		}
 		span := blockK
 		if g.form == formPairs && re-rb > pairStream {

@@ -41,7 +41,7 @@ func TestSplitKindsAreTheDefinedSums(t *testing.T) {
 	defer pool.Close()
 	eachDot(t, func(t *testing.T) {
 		for _, kind := range []Numerics{F32x3, BF16Products} {
-			for _, s := range []struct{ m, n, k int }{{1, 1, 1}, {2, 17, 31}, {3, 32, 32}, {4, 33, 33}, {5, 48, 64}, {6, 64, 100}, {7, 15, 130}, {13, 50, 40}, {3, 40, 1100}, {40, 70, 96}} {
+			for _, s := range []struct{ m, n, k int }{{1, 1, 1}, {2, 17, 31}, {3, 32, 32}, {4, 33, 33}, {5, 48, 64}, {6, 64, 100}, {7, 15, 130}, {13, 50, 40}, {3, 40, 1100}, {14, 20, 1100}, {40, 70, 96}, {400, 33, 34}} {
 				for _, hard := range []bool{false, true} {
 					t.Run(fmt.Sprintf("%v %dx%dx%d hard=%v", kind, s.m, s.n, s.k, hard), func(t *testing.T) {
 						testSplit(t, pool, kind, s.m, s.n, s.k, hard)
@@ -88,6 +88,9 @@ func testSplit(t *testing.T, pool *Pool, kind Numerics, m, n, k int, hard bool) 
 		}
 		pool.MatMul(got, ldy, x, ldx, m, mat, acc)
 		equalOrNaN(t, "MatMul", got, want)
+		copy(got, y)
+		(*Pool)(nil).MatMul(got, ldy, x, ldx, m, mat, acc)
+		equalOrNaN(t, "by one worker", got, want)
 		for i := range m { // one row at a time
 			copy(got[i*ldy:][:n], y[i*ldy:])
 			(*Pool)(nil).MatMul(got[i*ldy:], ldy, x[i*ldx:], ldx, 1, mat, acc)
