@@ -10,8 +10,29 @@ func (s *System) fdClose(a args) errno {
 	if s.fds[fd] == nil {
 		return eBADF
 	}
-	delete(s.fds, fd)
+	s.close(fd)
 	return 0
+}
+
+// close ends a descriptor, if there is one.
+func (s *System) close(fd int32) {
+	d := s.fds[fd]
+	if d == nil {
+		return
+	}
+	delete(s.fds, fd)
+	if d.node.writable {
+		d.node.open--
+		s.session.release(d.node)
+	}
+}
+
+// open gives a number to a descriptor. Nodes of the shared tree are not counted.
+func (s *System) open(fd int32, d *descriptor) {
+	if d.node.writable {
+		d.node.open++
+	}
+	s.fds[fd] = d
 }
 
 func (s *System) fdRenumber(a args) errno {
@@ -19,8 +40,13 @@ func (s *System) fdRenumber(a args) errno {
 	if s.fds[from] == nil || s.fds[to] == nil {
 		return eBADF
 	}
-	s.fds[to] = s.fds[from]
+	if from == to {
+		return 0
+	}
+	d := s.fds[from]
+	s.close(to)
 	delete(s.fds, from)
+	s.fds[to] = d
 	return 0
 }
 
@@ -200,7 +226,7 @@ func (s *System) pathOpen(a args) errno {
 	if e != 0 {
 		return e
 	}
-	s.fds[fd] = d
+	s.open(fd, d)
 	return a.put32(a.ptr(8), uint32(fd))
 }
 

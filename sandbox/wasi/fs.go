@@ -32,6 +32,8 @@ type node struct {
 	inode    uint64
 	parent   *node
 	modified int64 // virtual nanoseconds
+	open     int   // descriptors of a writable file
+	unlinked bool  // no path leads to it; it lives as long as it is open
 }
 
 // FS is a read-only tree of files in memory, the same for all runs. What a run
@@ -86,8 +88,9 @@ func (f *FS) Add(path string, data []byte) *node {
 type session struct {
 	fs    *FS
 	tmp   *node
-	nodes uint64
-	bytes int // held by writable files
+	inode uint64 // the last one given
+	nodes int    // files and folders that exist
+	bytes int    // held by writable files
 }
 
 // The caps of /tmp.
@@ -103,14 +106,18 @@ func (f *FS) session() *session {
 
 // make adds a writable node to a writable folder.
 func (s *session) make(in *node, name string, k kind, now int64) (*node, errno) {
-	if !in.writable {
+	switch {
+	case in.unlinked:
+		return nil, eNOENT
+	case !in.writable:
 		return nil, eROFS
 	}
 	if s.nodes >= maxTmpNodes {
 		return nil, eNOSPC
 	}
 	s.nodes++
-	n := &node{kind: k, inode: 1<<32 + s.nodes, parent: in, writable: true, modified: now}
+	s.inode++
+	n := &node{kind: k, inode: 1<<32 + s.inode, parent: in, writable: true, modified: now}
 	if k == dir {
 		n.children = map[string]*node{}
 	}
@@ -119,7 +126,11 @@ func (s *session) make(in *node, name string, k kind, now int64) (*node, errno) 
 	return n, 0
 }
 
-// resize sets the length of a writable file.
+// keptCapacity is what a shortened file may hold on to beyond its length.
+const keptCapacity = 4096
+
+// resize sets the length of a writable file. One that shrinks gives its memory
+// back: what is counted is lengths.
 func (s *session) resize(n *node, size uint64) errno {
 	if size > maxTmpBytes || s.bytes+int(size)-len(n.data) > maxTmpBytes {
 		return eNOSPC
@@ -127,6 +138,9 @@ func (s *session) resize(n *node, size uint64) errno {
 	s.bytes += int(size) - len(n.data)
 	if int(size) <= len(n.data) {
 		n.data = n.data[:size]
+		if cap(n.data) > 2*len(n.data)+keptCapacity {
+			n.data = slices.Clone(n.data)
+		}
 		return 0
 	}
 	old := len(n.data)
@@ -205,9 +219,26 @@ func (s *session) remove(from *node, path string, folder bool) errno {
 		return eNOTEMPTY
 	}
 	delete(in.children, name)
-	s.bytes -= len(n.data)
-	n.data = nil
+	s.unlink(n)
 	return 0
+}
+
+// unlink counts a node out that no path leads to any more. An open file keeps
+// its data until it is closed.
+func (s *session) unlink(n *node) {
+	n.unlinked = true
+	s.release(n)
+}
+
+// release gives back what a node holds that is neither reached by a path nor
+// open.
+func (s *session) release(n *node) {
+	if !n.unlinked || n.open > 0 || !n.writable {
+		return
+	}
+	s.nodes--
+	s.bytes -= len(n.data)
+	n.data, n.writable = nil, false
 }
 
 // rename moves a node inside /tmp.
@@ -222,7 +253,7 @@ func (s *session) rename(fromDir *node, from string, toDir *node, to string) err
 		return e
 	case n == nil:
 		return eNOENT
-	case !in.writable || !toIn.writable || name == ".." || toName == ".." || toName == "." || n == s.tmp:
+	case !in.writable || !toIn.writable || name == ".." || name == "." || toName == ".." || toName == "." || n == s.tmp:
 		return eROFS
 	case old == n:
 		return 0
@@ -237,8 +268,7 @@ func (s *session) rename(fromDir *node, from string, toDir *node, to string) err
 		}
 	}
 	if old != nil {
-		s.bytes -= len(old.data)
-		old.data = nil
+		s.unlink(old)
 	}
 	delete(in.children, name)
 	toIn.children[toName] = n

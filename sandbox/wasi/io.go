@@ -215,6 +215,7 @@ func (s *System) fdReaddir(a args) errno {
 			}
 		}
 		s.litter(24 + len(name))
+		s.pay(1)
 		entry := make([]byte, 24, 24+len(name))
 		binary.LittleEndian.PutUint64(entry, i+1)
 		binary.LittleEndian.PutUint64(entry[8:], n.inode)
