@@ -15,6 +15,13 @@ import (
 // hold a reader for long.
 const statementTime = 2 * time.Second
 
+// within asks the database, for at most statementTime.
+func within[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	return ask(ctx)
+}
+
 // Bounds of answers about runs: of one, and of those that are remembered.
 const (
 	maxAnswer   = 8 << 20
@@ -42,7 +49,7 @@ type known struct {
 // get is the remembered answer to a question, or ask's. Equal questions that
 // come while it is asked wait for it.
 func (a *answers) get(ctx context.Context, question string, ask func(context.Context) ([]byte, error)) ([]byte, error) {
-	version, err := a.watch.Version(ctx)
+	version, err := within(ctx, a.watch.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +73,7 @@ func (a *answers) get(ctx context.Context, question string, ask func(context.Con
 		}
 	}
 	// Others may be waiting: the answer must not depend on this caller's patience.
-	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTime)
-	defer cancel()
-	k.body, k.err = ask(own)
+	k.body, k.err = within(context.WithoutCancel(ctx), ask)
 	close(k.ready)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -102,8 +107,7 @@ func (s *Server) answer(ask func(ctx context.Context, r *http.Request) (any, err
 			failRead(w, err)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Write(body)
+		send(w, http.StatusOK, body, writeAll)
 	}
 }
 

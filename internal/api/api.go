@@ -217,7 +217,7 @@ func allowed(r chi.Routes, path string) (methods []string) {
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
 	// Paths are taken as they come: what the guard looked at is what is routed.
-	r.Use(s.recoverer, s.metrics.count, welcome, s.guard.check, middleware.GetHead)
+	r.Use(s.metrics.count, s.recoverer, welcome, s.guard.check, wellFormed, middleware.GetHead)
 	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "there is nothing at %s", r.URL.Path)
 	})

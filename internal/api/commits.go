@@ -60,7 +60,7 @@ func (c *commits) poll(ctx context.Context) {
 	defer tick.Stop()
 	seen := int64(-1) // wakes once at the start: a commit may have come before the first look
 	for {
-		v, err := c.watch.Version(ctx)
+		v, err := within(ctx, c.watch.Version)
 		switch {
 		case ctx.Err() != nil:
 			return

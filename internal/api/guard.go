@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -168,10 +169,25 @@ func isJSON(r *http.Request) bool {
 	return err == nil && t == "application/json"
 }
 
+// wellFormed refuses a query string that can't be read. Go's own reading of it
+// leaves out what it does not understand, and a misspelt limit would pass for
+// none.
+func wellFormed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
+			fail(w, http.StatusBadRequest, "the query string can't be read: %v", err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // recoverer turns a panic into a 500 with an id; the stack goes to the log
-// only.
+// only. An answer that was already begun can't become an error: its connection
+// is closed, which tells the client that it is not whole.
 func (s *Server) recoverer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen := &statusWriter{ResponseWriter: w}
 		defer func() {
 			v := recover()
 			if v == nil {
@@ -180,9 +196,14 @@ func (s *Server) recoverer(next http.Handler) http.Handler {
 			if v == http.ErrAbortHandler {
 				panic(v)
 			}
-			fail(w, http.StatusInternalServerError, "%v", s.panicked(v))
+			id := s.panicked(v)
+			if seen.status != 0 {
+				s.opt.Log.Error("an answer was broken off", slog.String("id", string(id)), slog.Int("status", seen.status))
+				panic(http.ErrAbortHandler)
+			}
+			fail(w, http.StatusInternalServerError, "%v", id)
 		}()
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(seen, r)
 	})
 }
 

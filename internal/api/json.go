@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 )
 
@@ -28,12 +29,35 @@ func reply(w http.ResponseWriter, status int, body any) {
 	if err != nil {
 		status, b = http.StatusInternalServerError, []byte(`{"error":"the answer can't be written as JSON"}`)
 	}
+	send(w, status, append(b, '\n'), writeAll)
+}
+
+// piece is how much of an answer is written at once.
+const piece = 64 << 10
+
+// send writes an answer of JSON. However long the request was allowed to take,
+// its reader must keep up bodyRate after grace, and never take nothing for as
+// long as grace, or it loses its place: the deadline moves with what it took.
+func send(w http.ResponseWriter, status int, body []byte, grace time.Duration) {
 	w.Header().Set("Content-Type", "application/json")
-	// However long the request was allowed to take, its answer is read at a pace,
-	// or the client loses its place. An error means that it is gone already.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeAll + transfer(len(b))))
-	w.WriteHeader(status)
-	w.Write(append(b, '\n'))
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	control := http.NewResponseController(w)
+	began := time.Now()
+	for sent := 0; sent < len(body); {
+		until := time.Now().Add(grace)
+		if pace := began.Add(grace + transfer(sent)); pace.Before(until) {
+			until = pace
+		}
+		// An error here means that the client is gone already, as Write will say.
+		_ = control.SetWriteDeadline(until)
+		if sent == 0 {
+			w.WriteHeader(status)
+		}
+		n, err := w.Write(body[sent:min(sent+piece, len(body))])
+		if sent += n; err != nil {
+			return
+		}
+	}
 }
 
 // A body must come with at least bodyRate bytes a second after bodyGrace, and

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"runtime"
@@ -104,11 +105,14 @@ func (m *metrics) count(next http.Handler) http.Handler {
 		began := time.Now()
 		m.inFlight.Inc()
 		defer m.inFlight.Dec()
-		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-		// Also when a panic goes through, which the recoverer outside answers.
+		seen := &statusWriter{ResponseWriter: w}
 		defer func() {
-			route := routeOf(r)
-			m.requests.WithLabelValues(route, methodOf(r), strconv.Itoa(seen.status)).Inc()
+			route, status := routeOf(r), cmp.Or(seen.status, http.StatusOK)
+			if p := recover(); p != nil { // an answer that the recoverer broke off
+				status = http.StatusInternalServerError
+				defer panic(p)
+			}
+			m.requests.WithLabelValues(route, methodOf(r), strconv.Itoa(status)).Inc()
 			if route != streamRoute {
 				m.seconds.WithLabelValues(route).Observe(time.Since(began).Seconds())
 			}
@@ -134,15 +138,28 @@ func methodOf(r *http.Request) string {
 	return "other"
 }
 
-// statusWriter remembers the status of an answer.
+// statusWriter remembers the status of an answer; 0 as long as it is not begun.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
 }
 
+// WriteHeader implements http.ResponseWriter; the first status counts.
 func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
+	w.status = cmp.Or(w.status, status)
 	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *statusWriter) Write(b []byte) (int, error) {
+	w.status = cmp.Or(w.status, http.StatusOK)
+	return w.ResponseWriter.Write(b)
+}
+
+// FlushError begins an answer too; http.ResponseController looks for it.
+func (w *statusWriter) FlushError() error {
+	w.status = cmp.Or(w.status, http.StatusOK)
+	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
 // Unwrap lets http.ResponseController find the connection.

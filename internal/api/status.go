@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/chi/v5/middleware"
 
 	"troupe/data/store"
 )
@@ -20,24 +19,21 @@ func (s *Server) statusRoutes(r chi.Router) {
 		return
 	}
 	r.Get(streamRoute, s.streamRun) // has deadlines of its own
-	r.Group(func(r chi.Router) {
-		r.Use(middleware.Timeout(writeAll / 2))
-		for path, ask := range map[string]func(context.Context, *http.Request) (any, error){
-			"/api/runs":                              s.listRuns,
-			"/api/runs/{id}":                         s.showRun,
-			"/api/runs/{id}/metrics":                 s.listMetrics,
-			"/api/runs/{id}/metrics/names":           s.listMetricNames,
-			"/api/runs/{id}/series":                  s.listSeries,
-			"/api/runs/{id}/events":                  s.listEvents,
-			"/api/runs/{id}/iterations":              s.listIterations,
-			"/api/runs/{id}/iterations/{n}/episodes": s.listEpisodes,
-			"/api/runs/{id}/iterations/{n}/episode":  s.showEpisode,
-			"/api/grid":                              s.listCells,
-			"/api/compare":                           s.compareRuns,
-		} {
-			r.Get(path, s.answer(ask))
-		}
-	})
+	for path, ask := range map[string]func(context.Context, *http.Request) (any, error){
+		"/api/runs":                              s.listRuns,
+		"/api/runs/{id}":                         s.showRun,
+		"/api/runs/{id}/metrics":                 s.listMetrics,
+		"/api/runs/{id}/metrics/names":           s.listMetricNames,
+		"/api/runs/{id}/series":                  s.listSeries,
+		"/api/runs/{id}/events":                  s.listEvents,
+		"/api/runs/{id}/iterations":              s.listIterations,
+		"/api/runs/{id}/iterations/{n}/episodes": s.listEpisodes,
+		"/api/runs/{id}/iterations/{n}/episode":  s.showEpisode,
+		"/api/grid":                              s.listCells,
+		"/api/compare":                           s.compareRuns,
+	} {
+		r.Get(path, s.answer(ask))
+	}
 }
 
 // number reads a query parameter that is a non-negative integer; it is fallback

@@ -30,7 +30,9 @@ func (s *Server) streamRun(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, "%v", err)
 		return
 	}
-	run, err := s.opt.DB.RunByID(r.Context(), chi.URLParam(r, "id"))
+	run, err := within(r.Context(), func(ctx context.Context) (store.Run, error) {
+		return s.opt.DB.RunByID(ctx, chi.URLParam(r, "id"))
+	})
 	if err != nil {
 		failRead(w, err)
 		return
@@ -109,18 +111,11 @@ func (f *follower) follow(ctx context.Context, wake <-chan struct{}) error {
 
 // catchUp sends everything that was committed since the last time.
 func (f *follower) catchUp(ctx context.Context) error {
-	run, err := f.server.opt.DB.RunByID(ctx, f.run)
+	sum, err := within(ctx, f.look)
 	if err != nil {
 		return err
 	}
-	sum, err := f.server.summary(ctx, run)
-	if err != nil {
-		return err
-	}
-	last, err := f.server.opt.DB.LastIteration(ctx, f.run)
-	if err != nil {
-		return err
-	}
+	last := sum.last
 	if last < f.at {
 		// The run was killed and goes on from a checkpoint.
 		f.at = last
@@ -128,11 +123,11 @@ func (f *follower) catchUp(ctx context.Context) error {
 			return err
 		}
 	}
-	if b, err := json.Marshal(sum); err != nil {
+	if b, err := json.Marshal(sum.runSummary); err != nil {
 		return err
 	} else if string(b) != f.summary {
 		f.summary = string(b)
-		if err := f.message("run", f.at, sum); err != nil {
+		if err := f.message("run", f.at, sum.runSummary); err != nil {
 			return err
 		}
 	}
@@ -144,25 +139,67 @@ func (f *follower) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// page sends the iterations after f.at that fit into one read, up to last.
+// state is a run as it is now.
+type state struct {
+	runSummary
+	last int // iteration; -1 before the first
+}
+
+// look reads the run.
+func (f *follower) look(ctx context.Context) (state, error) {
+	run, err := f.server.opt.DB.RunByID(ctx, f.run)
+	if err != nil {
+		return state{}, err
+	}
+	sum, err := f.server.summary(ctx, run)
+	if err != nil {
+		return state{}, err
+	}
+	last, err := f.server.opt.DB.LastIteration(ctx, f.run)
+	return state{sum, last}, err
+}
+
+// page sends the iterations after f.at that fit into one read, up to last. Only
+// the reading is bound by the database's time, not the client.
 func (f *follower) page(ctx context.Context, last int) error {
+	next := last + 1
+	updates, err := within(ctx, func(ctx context.Context) (updates map[int]*update, err error) {
+		updates, next, err = f.read(ctx, last)
+		return updates, err
+	})
+	if err != nil {
+		return err
+	}
+	for n := f.at + 1; n < next; n++ {
+		if u := updates[n]; u != nil {
+			if err := f.message("iteration", n, u); err != nil {
+				return err
+			}
+		}
+		f.at = n
+	}
+	return nil
+}
+
+// read is what the iterations from f.at+1 to before next brought.
+func (f *follower) read(ctx context.Context, last int) (updates map[int]*update, next int, err error) {
 	db := f.server.opt.DB
 	rows, next, err := db.MetricsPage(ctx, f.run, f.at+1, streamRows)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	if next < 0 || next > last {
 		next = last + 1
 	}
 	evals, err := db.Evals(ctx, f.run)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	events, err := db.Events(ctx, f.run, f.at+1)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	updates := map[int]*update{}
+	updates = map[int]*update{}
 	of := func(n int) *update {
 		if updates[n] == nil {
 			updates[n] = &update{Iteration: n, Metrics: []metric{}, Evaluations: []evaluation{}, Events: []event{}}
@@ -180,15 +217,7 @@ func (f *follower) page(ctx context.Context, last int) error {
 	for _, e := range events {
 		of(e.Iteration).Events = append(of(e.Iteration).Events, eventOf(e))
 	}
-	for n := f.at + 1; n < next; n++ {
-		if u := updates[n]; u != nil {
-			if err := f.message("iteration", n, u); err != nil {
-				return err
-			}
-		}
-		f.at = n
-	}
-	return nil
+	return updates, next, nil
 }
 
 // update is what an iteration brought.
