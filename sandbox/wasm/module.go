@@ -75,7 +75,8 @@ func parse(b []byte) (*module, error) {
 	}{
 		{"type", secType, m.readTypes}, {"import", secImport, m.readImports},
 		{"function", secFunction, m.readFunctions}, {"table", secTable, readTables},
-		{"global", secGlobal, func(r *reader) { m.globals = int(r.u32()) }},
+		{"memory", secMemory, readMemories}, {"global", secGlobal, m.readGlobals}, {"export", secExport, readExports},
+		{"element", secElement, readElements}, {"data", secData, readData},
 	} {
 		body, ok := m.sections[step.id]
 		if !ok {

@@ -134,6 +134,9 @@ func (m *module) addFuel(out *Rewritten) error {
 	}
 	r := &reader{b: code}
 	n := r.count()
+	if r.err != nil {
+		return fmt.Errorf("code section: %w", r.err)
+	}
 	if n != len(m.functions) {
 		return fmt.Errorf("code section: %d bodies for %d functions", n, len(m.functions))
 	}
