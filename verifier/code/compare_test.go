@@ -220,12 +220,12 @@ func TestParseReport(t *testing.T) {
 		"n": "None", "t": "True", "f": "False", "i-1f;": "-31", "d0.5;": "0.5", "dnan;": "nan", "d-inf;": "-inf",
 		"s2:hi": `"hi"`, "[i1;(t)]": "[1, (True)]", "{s1:an}": `{"a": None}`, "?3:set": "<set>", "s0:": `""`, "[]": "[]",
 	} {
-		if v, err := parseReport([]byte(in)); err != nil || v.String() != want {
+		if v, err := parseReport([]byte(in), 1<<20); err != nil || v.String() != want {
 			t.Errorf("%s: %s %v, want %s", in, v, err, want)
 		}
 	}
 	for _, in := range []string{"", "x", "i", "i;", "i1", "d;", "s5:abc", "s-1:", "s99999999999:", "[", "[n", "{n}", "nn", ")", strings.Repeat("[", 5000)} {
-		if v, err := parseReport([]byte(in)); err == nil {
+		if v, err := parseReport([]byte(in), 1<<20); err == nil {
 			t.Errorf("%.20q: read as %s", in, v)
 		}
 	}
@@ -236,7 +236,7 @@ func FuzzParseReport(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		v, err := parseReport(b)
+		v, err := parseReport(b, 1<<20)
 		if err != nil {
 			return
 		}

@@ -241,21 +241,33 @@ func (j *job) compare(ctx context.Context, r Runner, t data.Test, run sandbox.Re
 	return verdict.AC, "", nil
 }
 
+// What a result may be made of: as many values as the expected one, with some to
+// spare for the sake of the detail; for a checker, that knows no expected one,
+// so many.
+const (
+	spareValues   = 10_000
+	checkedValues = 1 << 21
+)
+
 // compareCall judges the value that a function returned.
 func (j *job) compareCall(ctx context.Context, r Runner, t data.Test, run sandbox.Result) (verdict.Code, string, error) {
 	if !run.HarnessReached || len(run.Report) == 0 {
 		return verdict.RE, "exited before the function returned", nil
 	}
-	got, err := parseReport(run.Report)
-	if err != nil {
-		return verdict.WA, err.Error(), nil
-	}
 	if j.task.Checker != "" {
+		got, err := parseReport(run.Report, checkedValues)
+		if err != nil {
+			return verdict.WA, err.Error(), nil
+		}
 		return j.check(ctx, r, t, []byte(got.json()))
 	}
 	want, err := parseJSON(t.Output)
 	if err != nil {
 		return verdict.IE, "output is " + err.Error(), nil
+	}
+	got, err := parseReport(run.Report, 2*want.count()+spareValues)
+	if err != nil {
+		return verdict.WA, err.Error(), nil
 	}
 	c := valueComparison{j.opt.Comparison}
 	if c.equal(got, want) || t.Wrapped && len(want.items) == 1 && c.equal(got, want.items[0]) {
@@ -264,7 +276,10 @@ func (j *job) compareCall(ctx context.Context, r Runner, t data.Test, run sandbo
 	return verdict.WA, fmt.Sprintf("returned %s, expected %s", got, want), nil
 }
 
-// check asks the task's checker, which runs in an instance of its own.
+// check asks the task's checker, which runs in an instance of its own. Many
+// checkers fail on what is not in the form of an answer. One that accepts the
+// expected output is sound, so its failure is the output's: a program must not
+// escape judgement by printing what breaks the checker.
 func (j *job) check(ctx context.Context, r Runner, t data.Test, output []byte) (verdict.Code, string, error) {
 	run, err := r.Run(ctx, j.checkerRequest(t, output))
 	if err != nil {
@@ -276,7 +291,18 @@ func (j *job) check(ctx context.Context, r Runner, t data.Test, output []byte) (
 	case run.Outcome == sandbox.OK && string(run.Report) == "wrong":
 		return verdict.WA, "the checker refuses the output", nil
 	}
-	return verdict.IE, "checker: " + firstLine(run.Exception), nil
+	failure := "checker: " + firstLine(run.Exception)
+	if run.Outcome == sandbox.Crash || run.Outcome == sandbox.Syntax {
+		return verdict.IE, failure, nil
+	}
+	sound, err := r.Run(ctx, j.checkerRequest(t, []byte(t.Output)))
+	if err != nil {
+		return "", "", err
+	}
+	if sound.Outcome == sandbox.OK && string(sound.Report) == "right" {
+		return verdict.WA, failure, nil
+	}
+	return verdict.IE, failure, nil
 }
 
 func limitOr(n, otherwise int) int {

@@ -72,8 +72,8 @@ func appendMarshalInt(b []byte, n *big.Int) []byte {
 }
 
 // parseMarshal reads a result.
-func parseMarshal(b []byte) (value, error) {
-	p := marshalParser{b: b}
+func parseMarshal(b []byte, most int) (value, error) {
+	p := marshalParser{b: b, left: most}
 	v, err := p.value(0)
 	if err == nil && len(p.b) > 0 {
 		err = errReport
@@ -81,7 +81,10 @@ func parseMarshal(b []byte) (value, error) {
 	return v, err
 }
 
-type marshalParser struct{ b []byte }
+type marshalParser struct {
+	b    []byte
+	left int // values that may still come
+}
 
 // take cuts off the next n bytes.
 func (p *marshalParser) take(n uint64) ([]byte, error) {
@@ -105,6 +108,9 @@ func (p *marshalParser) value(depth int) (value, error) {
 	tag, err := p.take(1)
 	if err != nil || depth > maxDepth+10 {
 		return value{}, errReport
+	}
+	if p.left--; p.left < 0 {
+		return value{}, errTooMany
 	}
 	switch tag[0] {
 	case 'N':
@@ -189,6 +195,9 @@ func (p *marshalParser) items(k kind, depth int) (value, error) {
 	n, err := p.size()
 	if err != nil || n > uint64(len(p.b)) {
 		return value{}, errReport
+	}
+	if n > uint64(p.left) {
+		return value{}, errTooMany
 	}
 	v := value{kind: k, items: make([]value, n)}
 	for i := range v.items {

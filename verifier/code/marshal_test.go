@@ -23,12 +23,12 @@ func TestMarshal(t *testing.T) {
 	}
 	for _, in := range []string{"", "x", "i\x01", "l\x05\x00\x00\x00", "u\xff\xff\xff\xffa", "[\xff\xff\xff\xff", "{N0", "NN", "R\x00\x00\x00\x00",
 		strings.Repeat("[\x01\x00\x00\x00", 3000)} {
-		if v, err := parseMarshal([]byte(in)); err == nil {
+		if v, err := parseMarshal([]byte(in), 1<<20); err == nil {
 			t.Errorf("%.20q: read as %s", in, v)
 		}
 	}
 	for in, want := range map[string]string{"<\x01\x00\x00\x00N": "<set>", "s\x01\x00\x00\x00N": "<bytes>", "(\x01\x00\x00\x00N": "(None)"} {
-		if v, err := parseMarshal([]byte(in)); err != nil || v.String() != want {
+		if v, err := parseMarshal([]byte(in), 1<<20); err != nil || v.String() != want {
 			t.Errorf("%q: %s %v, want %s", in, v, err, want)
 		}
 	}
@@ -42,7 +42,7 @@ func TestMarshalIntegers(t *testing.T) {
 		n.Mul(n, big.NewInt(3)).Add(n, big.NewInt(1))
 		for _, x := range []*big.Int{n, new(big.Int).Neg(n)} {
 			v := value{kind: integer, int: x}
-			got, err := parseMarshal(appendMarshal(nil, v))
+			got, err := parseMarshal(appendMarshal(nil, v), 1<<20)
 			if err != nil || !c.same(got, v) {
 				t.Fatalf("%s became %s, %v", v, got, err)
 			}
@@ -54,12 +54,12 @@ func FuzzParseMarshal(f *testing.F) {
 	f.Add([]byte("[\x02\x00\x00\x00i\x01\x00\x00\x00{u\x01\x00\x00\x00aT0"))
 	f.Add([]byte("l\xfe\xff\xff\xff\x01\x00\x02\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		v, err := parseMarshal(b)
+		v, err := parseMarshal(b, 1<<20)
 		if err != nil {
 			return
 		}
 		_ = v.String()
-		again, err := parseMarshal(appendMarshal(nil, v))
+		again, err := parseMarshal(appendMarshal(nil, v), 1<<20)
 		if err != nil {
 			t.Fatalf("%q: %v", b, err)
 		}

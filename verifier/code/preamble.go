@@ -52,7 +52,7 @@ func preambleAt(s string) int {
 			return at
 		case trimmed == "" || trimmed[0] == '#' || at == 0 && trimmed == "\ufeff":
 			at += len(line)
-		case strings.HasPrefix(line, "from __future__ "):
+		case fromFuture(line):
 			n := statementEnd(s[at:])
 			if n == 0 {
 				return at
@@ -68,6 +68,12 @@ func preambleAt(s string) int {
 			return at
 		}
 	}
+}
+
+// fromFuture tells an import from __future__, whatever blanks are in it.
+func fromFuture(line string) bool {
+	words := strings.Fields(line)
+	return len(words) > 2 && words[0] == "from" && words[1] == "__future__" && line[0] == 'f'
 }
 
 // stringEnd is the length of a string literal that is a whole logical line, 0

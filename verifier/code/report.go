@@ -12,8 +12,12 @@ import (
 // can reach the report channel; what it forges is only its own result.
 var errReport = errors.New("the report of the call is damaged")
 
-// parseReport reads a value as harness/call.py writes it: m and what marshal
-// made of it, or from harness/result.py
+// errTooMany is what a result gets that is larger than any right one. A value
+// takes many times more memory here than in the guest, where it is limited.
+var errTooMany = errors.New("returned far more values than expected")
+
+// parseReport reads a value, made of at most so many, as harness/call.py writes it:
+// m and what marshal made of it, or from harness/result.py
 //
 //	n            None
 //	t f          True, False
@@ -22,11 +26,11 @@ var errReport = errors.New("the report of the call is damaged")
 //	s3:abc       a string, its length in bytes of UTF-8
 //	[…] (…) {…}  list, tuple, dict with keys and values in turn
 //	?3:set       anything else, by the name of its type
-func parseReport(b []byte) (value, error) {
+func parseReport(b []byte, most int) (value, error) {
 	if len(b) > 0 && b[0] == 'm' {
-		return parseMarshal(b[1:])
+		return parseMarshal(b[1:], most)
 	}
-	p := reportParser{s: string(b)}
+	p := reportParser{s: string(b), left: most}
 	v, err := p.value(0)
 	if err == nil && p.at != len(p.s) {
 		err = errReport
@@ -35,13 +39,17 @@ func parseReport(b []byte) (value, error) {
 }
 
 type reportParser struct {
-	s  string
-	at int
+	s    string
+	at   int
+	left int // values that may still come
 }
 
 func (p *reportParser) value(depth int) (value, error) {
 	if p.at >= len(p.s) || depth > maxDepth+10 {
 		return value{}, errReport
+	}
+	if p.left--; p.left < 0 {
+		return value{}, errTooMany
 	}
 	c := p.s[p.at]
 	p.at++

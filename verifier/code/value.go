@@ -31,6 +31,19 @@ type value struct {
 	items []value // of list and tuple; of dict: keys and values in turn
 }
 
+// maxDecimal is up to how many bits an integer is written in decimal. It takes
+// time by the square of the length, and a program chooses the length.
+const maxDecimal = 1 << 17
+
+// count is how many values a value is made of.
+func (v value) count() int {
+	n := 1
+	for _, item := range v.items {
+		n += item.count()
+	}
+	return n
+}
+
 // maxDepth bounds the nesting of values, on both sides.
 const maxDepth = 900
 
@@ -65,7 +78,7 @@ func (c valueComparison) same(got, want value) bool {
 		}
 		return true
 	case number(got) && number(want):
-		return sameNumber(got, want) || c.FloatTol > 0 && c.nearFloat(got.asFloat(), want.asFloat())
+		return sameNumber(got, want) || c.FloatTol > 0 && c.nearNumber(got, want)
 	case got.kind != want.kind:
 		return false
 	case got.kind == boolean:
@@ -91,12 +104,36 @@ func boolAsInt(v value) value {
 
 func number(v value) bool { return v.kind == integer || v.kind == float }
 
-func (v value) asFloat() float64 {
-	if v.kind == integer {
-		f, _ := new(big.Float).SetInt(v.int).Float64()
-		return f
+// nearNumber compares with the tolerance, integers beyond the range of floats
+// too.
+func (c valueComparison) nearNumber(got, want value) bool {
+	if got.kind == float && want.kind == float {
+		return c.nearFloat(got.float, want.float)
 	}
-	return v.float
+	g, ok1 := got.asFloat()
+	w, ok2 := want.asFloat()
+	if !ok1 || !ok2 {
+		return false
+	}
+	most := new(big.Float).Abs(w)
+	if one := big.NewFloat(1); most.Cmp(one) < 0 {
+		most = one
+	}
+	g.Sub(g, w)
+	return g.Abs(g).Cmp(most.Mul(most, big.NewFloat(c.FloatTol))) <= 0
+}
+
+// asFloat is a number as a float of any size, to 64 bits; infinities and NaN
+// are none.
+func (v value) asFloat() (*big.Float, bool) {
+	f := new(big.Float).SetPrec(64)
+	if v.kind == integer {
+		return f.SetInt(v.int), true
+	}
+	if math.IsNaN(v.float) || math.IsInf(v.float, 0) {
+		return nil, false
+	}
+	return f.SetFloat64(v.float), true
 }
 
 // sameNumber compares exactly: no integer is rounded to a float.
@@ -157,6 +194,9 @@ func (v value) key() (string, bool) {
 	case boolean:
 		return strconv.FormatBool(v.truth), true
 	case integer:
+		if v.int.BitLen() > maxDecimal {
+			return "", false
+		}
 		return v.int.String(), true
 	case float:
 		return floatText(v.float), true

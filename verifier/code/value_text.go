@@ -2,6 +2,7 @@ package code
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"math/big"
@@ -24,7 +25,11 @@ func (v value) writeJSON(b *strings.Builder) {
 	case boolean:
 		b.WriteString(strconv.FormatBool(v.truth))
 	case integer:
-		b.WriteString(v.int.String())
+		if n := v.int.BitLen(); n > maxDecimal {
+			writeJSONText(b, fmt.Sprintf("an integer of %d bits", n))
+		} else {
+			b.WriteString(v.int.String())
+		}
 	case float:
 		names := map[string]string{"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 		if s := floatText(v.float); names[s] != "" {
@@ -102,14 +107,14 @@ func (c valueComparison) canonical(b []byte, v value) []byte {
 	case boolean:
 		return strconv.AppendBool(b, v.truth)
 	case integer:
-		return v.int.Append(append(b, 'i'), 62)
+		return v.int.Append(append(b, 'i'), 16)
 	case float:
 		if math.IsNaN(v.float) {
 			return append(b, unequal...)
 		}
 		if !math.IsInf(v.float, 0) && v.float == math.Trunc(v.float) {
 			whole, _ := big.NewFloat(v.float).Int(nil)
-			return whole.Append(append(b, 'i'), 62)
+			return whole.Append(append(b, 'i'), 16)
 		}
 		return strconv.AppendFloat(append(b, 'd'), v.float, 'x', -1, 64)
 	case text:

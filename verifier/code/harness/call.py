@@ -4,12 +4,13 @@
 # the slow path, which the host hands over as source.
 import marshal
 slow, name, args = marshal.loads(data)
-f = program.get(name)
-if not callable(f):
-    f = program.get('Solution')
-    if not hasattr(f, name):
+f, cls = program.get(name), program.get('Solution')
+# A function that was imported under that name (heapq.merge, re.search) is not
+# the one under test where a Solution has it.
+if not callable(f) or getattr(f, '__module__', None) != '__main__' and type(cls) is type and hasattr(cls, name):
+    if not hasattr(cls, name):
         raise NameError('the program defines no function ' + name)
-    f = getattr(f(), name)
+    f = getattr(cls(), name)
 result = f(*args)
 try:
     packed = marshal.dumps(result, 2)
