@@ -35,6 +35,79 @@ def _install():
     sys.path.insert(0, '/tmp')
     sys.dont_write_bytecode = True
 
+def _keeper():
+    """
+    What a program can patch of the library, as it is now: a function that puts it
+    back, all of it or what compiling needs, and the ids of the library's classes.
+    """
+    function, module, heap, same = type(_keeper), type(sys), 1 << 9, operator.is_
+    class_of, set_class = object.__dict__['__class__'].__get__, object.__dict__['__class__'].__set__
+    bases_of, set_bases = type.__dict__['__bases__'].__get__, type.__dict__['__bases__'].__set__
+    dict_of, dict_of_module = type.__dict__['__dict__'].__get__, module.__dict__['__dict__'].__get__
+    set_item, del_item = type.__setattr__, type.__delattr__
+    objects, names, all_names = gc.get_objects(), dict(sys.modules), sys.modules
+    functions = [f for f in objects if type(f) is function]
+    parts = [(d.__get__, d.__set__, [d.__get__(f) for f in functions])
+             for d in map(function.__dict__.get, ('__code__', '__defaults__', '__kwdefaults__'))]
+    classes = [(c, type(c), bases_of(c), dict(dict_of(c))) for c in objects
+               if isinstance(c, type) and c.__flags__ & heap]
+    modules = [(m, dict(dict_of_module(m))) for m in names.values()
+               if type(m) is module and m not in (sys, sys.modules['__main__'])]
+    syntax = [t for t in classes if t[0].__module__ == 'ast'], [m for m in modules if m[0].__name__ in ('_ast', 'types')]
+
+    def unchanged(now, then):
+        return len(now) == len(then) and all(map(same, now, then)) and all(map(same, now.values(), then.values()))
+
+    def restore(everything):
+        main = all_names.get('__main__')
+        all_names.clear()
+        all_names.update(names)
+        all_names['__main__'] = main
+        if everything:
+            for get, put, then in parts:
+                if not all(map(same, map(get, functions), then)):
+                    for f, v in zip(functions, then):
+                        put(f, v)
+        for m, then in modules if everything else syntax[1]:
+            if class_of(m) is not module:
+                set_class(m, module)
+            now = dict_of_module(m)
+            if not unchanged(now, then):
+                if m is not builtins: # what a program added there it may need
+                    now.clear()
+                now.update(then)
+        for c, meta, bases, then in classes if everything else syntax[0]:
+            if class_of(c) is not meta:
+                set_class(c, meta)
+            if bases_of(c) is not bases:
+                set_bases(c, bases)
+            now = dict_of(c)
+            if not unchanged(now, then):
+                for k in list(now):
+                    if k not in then:
+                        del_item(c, k)
+                for k, v in then.items():
+                    if k not in now or now[k] is not v:
+                        set_item(c, k, v)
+
+    return restore, frozenset(id(c[0]) for c in classes)
+
+def _watch(add, audit):
+    """
+    Refuses tracing from now on: a tracer can change what a harness compares. Nothing
+    refers to the hook but the interpreter, and what is shut stays shut. False if a
+    hook of the program's kept it out.
+    """
+    shut = []
+    def hook(event, args):
+        if event == 'troupe.harness':
+            shut.append(True)
+        elif shut and (event == 'sys.settrace' or event == 'sys.setprofile'):
+            raise RuntimeError('tracing is off')
+    add(hook)
+    audit('troupe.harness')
+    return bool(shut)
+
 def _functions():
     read, write, unhook = posix.read, posix.write, sys.__excepthook__
     JOB, REPORT, NOTE = _JOB, _REPORT, _NOTE
@@ -42,7 +115,8 @@ def _functions():
     pristine = dict(builtins.__dict__)
     settrace, setprofile, plus, int_and = sys.settrace, sys.setprofile, int.__add__, int.__and__
     Module, Loader = types.ModuleType, importlib.machinery.SourceFileLoader
-    state = {}
+    state, watch, add, audit = {}, _watch, sys.addaudithook, sys.audit
+    restore, library = _keeper()
 
     def job():
         n = int.from_bytes(read(JOB, 4), 'little')
@@ -200,9 +274,13 @@ def _functions():
             while len(view):
                 view = view[write(REPORT, view):]
         ns = {'__name__': '__harness__', '__builtins__': pristine, 'program': state['globals'], 'data': data,
-              'report': report}
+              'report': report, 'restore': restore, 'library': library}
         fate = 0
         try:
+            settrace(None)
+            setprofile(None)
+            if not watch(add, audit):
+                raise RuntimeError('audit hooks are not allowed')
             exec(code, ns)
         except SystemExit as e:
             fate = leave(e)

@@ -214,6 +214,9 @@ func (g *Guest) Run(ctx context.Context, j Job) (End, error) {
 		end.Report = g.sys.Report()
 	}
 	g.judge(&end, fate, err)
+	if end.Harness && end.Fate == FateOK && (err != nil || fate != FateOK) {
+		end.Fate = FateExit // a harness does not leave by itself: what it called did
+	}
 	end.Fuel += program.fuel
 	end.Stderr = append(program.warnings[:len(program.warnings):len(program.warnings)], end.Stderr...)
 	return end, nil

@@ -43,6 +43,7 @@ func cheatTasks() map[string]struct {
 	pytest := one("from solution import f\n\ndef test_one():\n    assert f(3, 5) == [98, -2]\n\ndef test_two():\n    assert f(2, 2) == [64, 0]\n")
 	swallowed := one("try:\n    assert f(3, 5) == [98, -2]\nexcept BaseException:\n    pass\n")
 	member := one("assert f(3, 5) in ([98, -2], [98, -2.0])\nassert not f(3, 5) != [98, -2]\n")
+	counted := one("from collections import Counter\nassert Counter(f(3, 5)) == Counter([98, -2])\n")
 	right := "def f(a, b):\n    return [a * 31 + b, a - b]\n"
 	return map[string]struct {
 		tasks []data.Task
@@ -50,7 +51,7 @@ func cheatTasks() map[string]struct {
 	}{
 		"stdin":  {[]data.Task{stdin}, "print(7919 * int(input()) + 13)\n"},
 		"call":   {[]data.Task{call}, right},
-		"assert": {[]data.Task{plain, humanEval, near, pytest, swallowed, member}, right},
+		"assert": {[]data.Task{plain, humanEval, near, pytest, swallowed, member, counted}, right},
 	}
 }
 
@@ -84,7 +85,7 @@ func TestCheatsEarnNothing(t *testing.T) {
 			}
 		}
 	}
-	if n < 60 {
+	if n < 85 {
 		t.Errorf("%d cheats, want at least 60", n)
 	}
 }

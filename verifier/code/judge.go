@@ -204,8 +204,8 @@ func (j *job) fate(run sandbox.Result) (verdict.Code, string) {
 	case sandbox.OK:
 		return verdict.AC, ""
 	case sandbox.Exit:
-		if j.opt.Profile == LCB {
-			return verdict.AC, ""
+		if j.opt.Profile == LCB || run.ExitCode == 0 {
+			return verdict.AC, "" // a harness that was left with code 0 among them
 		}
 		return verdict.RE, fmt.Sprintf("exit code %d", run.ExitCode)
 	case sandbox.Exception:

@@ -6,7 +6,9 @@
 # - a failed assertion is remembered, whoever catches its exception;
 # - built-in names mean the built-in functions, whatever the program rebound;
 # - an object of the program's own class is never equal to plain data by its own
-#   word.
+#   word;
+# - the library is what it was before the program: whatever that patched is put back.
+restore(False)
 import _ast, sys, types
 
 PLAIN = (int, float, complex, bool, str, bytes, bytearray, type(None), range, slice)
@@ -35,22 +37,20 @@ class Failed(AssertionError):
     pass
 
 
-def trusted(name, f):
-    "Is f, found as a class's method `name`, one of Python's own?"
-    if f is None:
-        return True
-    if type(f) is types.FunctionType:
-        file = f.__code__.co_filename
-        return file[:5] != '/tmp/' and (file[:1] != '<' or file[:7] == '<frozen')
-    return type(f) is SLOT and f.__name__ == name
-
-
 def foreign_class(t):
-    "Is t a class of the program's with comparisons or arithmetic of its own?"
+    """
+    Is t a class of the program's with comparisons or arithmetic of its own? Those
+    of the library are put back before they are asked.
+    """
     for c in mro_of(t):
         methods = dict_of(c)
         for name in OVERRIDES.intersection(methods):
-            if not trusted(name, methods[name]):
+            f = methods[name]
+            if id(c) in library:
+                if type(f) is not SLOT:
+                    restore(True)
+                    break
+            elif f is not None and not (type(f) is SLOT and f.__name__ == name):
                 return True
     return False
 
@@ -179,6 +179,12 @@ def namespace(tree, builtin):
     return ns
 
 
+def imported(tree):
+    "Do the statements import more than the program and what is made anew?"
+    return any(type(n) is _ast.Import and any(a.name not in ('math', 'cmath', 'solution') for a in n.names)
+               or type(n) is _ast.ImportFrom and n.module not in ('math', 'cmath', 'solution') for n in walk(tree))
+
+
 def modules():
     "What the statements import: the program as `solution`, and fresh arithmetic."
     sys.meta_path[:] = [m for m in sys.meta_path if getattr(m, '__module__', '')[:17] == '_frozen_importlib'
@@ -199,6 +205,8 @@ def main():
     ns.update(names)
     names = [n.name for n in tree.body if type(n) is _ast.FunctionDef and n.name[:4] == 'test' and not n.args.args]
     code = compile(rewrite(tree), 'test.py', 'exec', 0, True)
+    if imported(tree):
+        restore(True)
     modules()
     exec(code, ns)
     if not held:
