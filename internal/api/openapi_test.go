@@ -129,6 +129,49 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 	}
 }
 
+// TestRefusalsAreAsDocumented provokes on every documented route what every route
+// can answer; a status that the route does not list itself falls under its default.
+func TestRefusalsAreAsDocumented(t *testing.T) {
+	opt := withPrograms(pool(t))
+	opt.DB, opt.VerifyCode, opt.VerifyMath = runLog(t), judgeNothing, judgeNothing
+	s := start(t, opt)
+	d := document(t)
+	for path, methods := range d.At("paths").(map[string]any) {
+		real := strings.NewReplacer("{id}", "abc", "{n}", "1", "{file}", "none.js").Replace(path)
+		for m := range methods.(map[string]any) {
+			for name, r := range map[string]struct {
+				request
+				status int
+			}{
+				"malformed query": {request{path: real + "?a=%zz"}, 400},
+				"foreign origin":  {request{path: real, header: map[string]string{"Origin": "http://evil.example"}}, 403},
+				"other method":    {request{path: real, method: "DELETE"}, 405},
+				"no JSON":         {request{path: real, body: "x", header: map[string]string{"Content-Type": "text/plain"}}, 415},
+			} {
+				if r.method == "" {
+					r.method = strings.ToUpper(m)
+				}
+				if r.status == 415 && m != "post" {
+					continue
+				}
+				status, body := r.do(t, s)
+				responses := d.At("paths", path, m, "responses").(map[string]any)
+				schema := d.At("components", "schemas", "Error")
+				if _, own := responses[fmt.Sprint(status)]; own {
+					schema = d.At("paths", path, m, "responses", fmt.Sprint(status), "content", "application/json", "schema")
+				} else if responses["default"] == nil {
+					t.Errorf("%s %s: %s is not documented", m, path, name)
+				}
+				if status != r.status {
+					t.Errorf("%s %s, %s: status %d, want %d: %s", m, path, name, status, r.status, body)
+				} else if err := d.Check(schema, []byte(body)); err != nil {
+					t.Errorf("%s %s, %s: %v: %s", m, path, name, err, body)
+				}
+			}
+		}
+	}
+}
+
 var documentedExchanges = []exchange{
 	{"GET", "/healthz", "/healthz", "", 200},
 	{"GET", "/openapi.json", "/openapi.json", "", 200},
