@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -71,8 +72,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "troupe:", err)
 		return exitFailed
 	}
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		args = []string{"--help"}
+	case args[0] == "help": // troupe help train, as other tools have it
+		args = append(slices.Clone(args[1:]), "--help")
 	}
 	kctx, err := parser.Parse(overridesLast(parser, args))
 	if exited {
