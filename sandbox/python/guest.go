@@ -21,6 +21,7 @@ type Guest struct {
 	rate   float64 // ticks a reference second
 	budget int64   // of the call under way
 	codes  map[[32]byte]*code
+	kept   int // bytes of codes
 }
 
 // Load makes a guest from what Prepare left in dir.
@@ -303,7 +304,12 @@ type code struct {
 	failed   *End
 }
 
-const keptCodes = 256
+// Compiled programs are kept up to these bounds: a program chooses how large its
+// code and its warnings are.
+const (
+	keptCodes = 256
+	keptBytes = 64 << 20
+)
 
 func (g *Guest) code(ctx context.Context, name, source string, j Job) (*code, error) {
 	key := sha256.Sum256([]byte(fmt.Sprintf("%s\x00%d\x00%d\x00%s", name, j.Fuel, j.Memory, source)))
@@ -323,9 +329,20 @@ func (g *Guest) code(ctx context.Context, name, source string, j Job) (*code, er
 	if end.Fate != FateOK || len(c.bytes) == 0 {
 		c = &code{failed: &end}
 	}
-	if len(g.codes) >= keptCodes {
+	g.keep(key, c)
+	return c, nil
+}
+
+// keep keeps a compiled program; what was kept goes when it becomes too much.
+func (g *Guest) keep(key [32]byte, c *code) {
+	size := len(c.bytes) + len(c.warnings)
+	if c.failed != nil {
+		size += len(c.failed.Stderr)
+	}
+	if len(g.codes) >= keptCodes || g.kept+size > keptBytes {
 		clear(g.codes)
+		g.kept = 0
 	}
 	g.codes[key] = c
-	return c, nil
+	g.kept += size
 }
